@@ -1,0 +1,214 @@
+"""The words of Ronda as frozen values: what is found, asked, answered and judged."""
+
+from enum import StrEnum
+
+from msgspec import Struct, field
+
+
+class State(StrEnum):
+    """What a verdict says of a target, from best to worst to none."""
+
+    OK = "ok"
+    WARNING = "warning"  # works, but needs a hand
+    TEMPORARY = "temporary"  # may heal by itself
+    BROKEN = "broken"  # dead
+    BLOCKED = "blocked"  # not ours to judge
+    UNSUPPORTED = "unsupported"  # no handler for it
+    UNKNOWN = "unknown"  # never checked, or our own fault
+
+
+class Via(StrEnum):
+    """Who carries a request: libcurl, the name server, or a blocking plug-in."""
+
+    CURL = "curl"
+    MX = "mx"
+    CALL = "call"
+
+
+# -- where targets come from -------------------------------------------------
+
+
+class Place(Struct, frozen=True, gc=False, omit_defaults=True):
+    """Where a link stands."""
+
+    document: str  # path or URL; "-" is standard input, "" the command line
+    line: int = 0  # from 1; 0 is not known
+    column: int = 0  # from 1; 0 is not known
+    text: str = ""  # the words of the link, cut at 120 characters
+
+
+class Link(Struct, frozen=True, gc=False):
+    """A reference as a document writes it, before it is resolved."""
+
+    url: str
+    place: Place
+    base: str = ""  # the document's own base (HTML's <base>), when it names one
+
+
+class Found(Struct, frozen=True, gc=False):
+    """A reference resolved to an absolute, normalised URL (its fragment kept)."""
+
+    url: str
+    place: Place
+    reads: bool = False  # a document named by the user: its links are wanted too
+
+
+class Problem(Struct, frozen=True):
+    """A piece of input that cannot be used: what is wrong, where, what to do."""
+
+    place: Place
+    message: str
+
+
+class Target(Struct, frozen=True, gc=False):
+    """A URL to be checked."""
+
+    url: str  # normalised, without its fragment
+    host: str  # the politeness key, from the handler's `classify`
+    reads: bool = False  # the links on it are wanted too
+    anchors: bool = False  # its anchors are wanted, to judge fragments
+
+
+# -- asking --------------------------------------------------------------------
+
+
+class Request(Struct, frozen=True, gc=False):
+    """One thing to ask. Every request is one lease, charged to its host and server."""
+
+    url: str
+    host: str
+    method: str = "HEAD"
+    via: Via = Via.CURL
+    body: int = 0  # bytes of the body to keep
+    partial: bool = False  # only the first bytes are asked for (a range)
+    listing: bool = False  # names only, of an FTP directory
+
+
+class Timings(Struct, frozen=True, gc=False):
+    """Seconds from the start of a request to the end of each phase; 0 is not reached."""
+
+    name: float = 0.0
+    connect: float = 0.0
+    tls: float = 0.0
+    first_byte: float = 0.0
+    total: float = 0.0
+
+
+class Certificate(Struct, frozen=True, omit_defaults=True):
+    """What the server's own certificate says."""
+
+    subject: str = ""
+    issuer: str = ""
+    starts_at: str = ""  # ISO 8601, UTC
+    ends_at: str = ""
+    names: tuple[str, ...] = ()
+
+
+class Answer(Struct, frozen=True):
+    """What came back: an HTTP or FTP status, or libcurl's error, with the evidence."""
+
+    status: int = 0
+    error: int = 0  # libcurl's code; 0 when the exchange was complete
+    error_text: str = ""
+    headers: tuple[bytes, ...] = ()  # raw lines of the last header block
+    address: str = ""
+    timings: Timings = Timings()
+    bytes: int = 0
+    body: bytes = b""
+    cut: bool = False  # the body was longer than was kept
+    certificate: Certificate | None = None
+    verify: int = 0  # OpenSSL's verification code
+    called: tuple[str, str] | None = None  # what a blocking plug-in returned
+    names: tuple[str, ...] = ()  # mail servers, best first
+
+    def header(self, name: str) -> str:
+        """The value of a header (lower-case name), or an empty string."""
+        wanted = name.encode() + b":"
+        size = len(wanted)
+        for line in self.headers:
+            if line[:size].lower() == wanted:
+                return line[size:].strip().decode("latin-1")
+        return ""
+
+
+class Hop(Struct, frozen=True, omit_defaults=True):
+    """A redirect that was met on the way."""
+
+    url: str
+    status: int
+    to: str
+    address: str = ""
+
+
+class Visit(Struct, frozen=True):
+    """One run of a check on one target: a chain of leases, carried from hop to hop."""
+
+    target: Target
+    request: Request
+    hops: tuple[Hop, ...] = ()
+    attempts: int = 1
+    requests: int = 1
+
+
+# -- judging -------------------------------------------------------------------
+
+
+class Verdict(Struct, frozen=True):
+    """What was found: a state, a stable reason code, and words for people."""
+
+    state: State
+    reason: str
+    message: str
+
+
+class Ask(Struct, frozen=True):
+    """The visit goes on with another request."""
+
+    visit: Visit
+    delay: float = 0.0  # seconds before it may be asked
+    hold: float = 0.0  # seconds the whole host must rest (429, Retry-After)
+
+
+class Done(Struct, frozen=True):
+    """The visit has its verdict."""
+
+    verdict: Verdict
+    hold: float = 0.0
+
+
+# -- remembering ---------------------------------------------------------------
+
+
+class Result(Struct, frozen=True, kw_only=True):
+    """A verdict at a moment, with its evidence: what reports are made of."""
+
+    url: str
+    verdict: State
+    reason: str
+    message: str
+    hops: tuple[Hop, ...] = ()
+    status: int = 0
+    address: str = ""
+    timings: Timings = Timings()
+    bytes: int = 0
+    certificate: Certificate | None = None
+    found_in: tuple[Place, ...] = ()
+    checked_at: str = ""  # ISO 8601, UTC
+    attempts: int = 1
+
+
+class Summary(Struct, frozen=True):
+    """A whole run in numbers."""
+
+    counts: dict[State, int] = field(default_factory=dict)
+    excluded: int = 0
+    problems: tuple[Problem, ...] = ()
+    requests: int = 0
+    seconds: float = 0.0
+    interrupted: str = ""  # why the run ended early, if it did
+    left: int = 0  # targets that were not checked
+
+    @property
+    def checked(self) -> int:
+        """How many targets have a verdict."""
+        return sum(self.counts.values())

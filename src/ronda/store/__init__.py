@@ -1,0 +1,1 @@
+"""Remembers: results, from a run's spool on disk onwards."""

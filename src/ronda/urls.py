@@ -1,0 +1,82 @@
+"""URLs by the WHATWG standard: normalise, join, and take apart what was normalised."""
+
+import re
+
+import ada_url
+
+from ronda.errors import UrlError
+
+LONGEST = 64 * 1024  # characters; longer ones are a mistake or an attack
+
+# A normalised URL with an authority: scheme, user info, name, port.
+_AUTHORITY = re.compile(
+    r"([a-z][a-z0-9+.\-]*)://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d+))?"
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#@]*@")
+
+
+def normalise(text: str) -> str:
+    """The one spelling of an absolute URL.
+
+    Raises:
+        UrlError: the text is not an absolute URL, or longer than any server takes.
+    """
+    return _parse(ada_url.normalize_url, text)
+
+
+def join(base: str, reference: str) -> str:
+    """A reference as seen from a base, normalised.
+
+    Raises:
+        UrlError: base and reference do not make a URL.
+    """
+    return _parse(ada_url.join_url, base, reference)
+
+
+def _parse(parse: object, *texts: str) -> str:
+    if len(texts[-1]) > LONGEST:
+        raise UrlError(f"URL of {len(texts[-1]):,} characters: too long")
+    try:
+        return parse(*texts)  # type: ignore[operator, no-any-return]
+    except ValueError:  # also UnicodeError: lone surrogates
+        raise UrlError(f"not a URL: {shown(texts[-1])}") from None
+
+
+def is_absolute(text: str) -> bool:
+    """Whether a text begins with a scheme."""
+    return _SCHEME.match(text) is not None
+
+
+def scheme(url: str) -> str:
+    """The scheme of a normalised URL."""
+    return url[: url.index(":")]
+
+
+def host(url: str) -> str:
+    """The name or address a normalised URL asks for, without its port."""
+    found = _AUTHORITY.match(url)
+    return found[2] if found else ""
+
+
+def port(url: str) -> int | None:
+    """The port a normalised URL names, when it is not its scheme's own."""
+    found = _AUTHORITY.match(url)
+    return int(found[3]) if found and found[3] else None
+
+
+def split_fragment(url: str) -> tuple[str, str]:
+    """A normalised URL as what is asked for, and the fragment within it."""
+    page, _, fragment = url.partition("#")
+    return page, fragment
+
+
+def without_credentials(url: str) -> str:
+    """A normalised URL as it may be shown: no user, no password."""
+    return _CREDENTIALS.sub("", url, count=1) if "@" in url else url
+
+
+def shown(text: str, length: int = 100) -> str:
+    """A text from outside, safe and short enough for one line."""
+    cut = text if len(text) <= length else text[: length - 1] + "…"
+    return "".join(c if c.isprintable() else "�" for c in cut)

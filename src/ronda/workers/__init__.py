@@ -1,0 +1,1 @@
+"""Carries a visit along its way: take, ask, judge, record."""
