@@ -1,4 +1,4 @@
-"""ronda.toml as one frozen tree, checked once: unknown keys and wrong values are errors."""
+"""ronda.toml as one frozen tree, checked once; unknown keys are errors."""
 
 import tomllib
 from pathlib import Path
@@ -51,7 +51,7 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     """How requests are made."""
 
     concurrency: Annotated[int, Meta(ge=1, le=4000)] = 128
-    processes: Annotated[int, Meta(ge=0, le=64)] = 0
+    processes: Annotated[int, Meta(ge=1, le=64)] = 1
     timeout: Seconds = 20.0
     connect_timeout: Seconds = 10.0
     retries: Tries = 2
@@ -74,6 +74,7 @@ class Report(Struct, frozen=True, forbid_unknown_fields=True):
     quiet: bool = False
     verbose: bool = False
     progress: bool = True
+    colour: bool = True
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,11 +107,10 @@ def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
 
 
 def _over(old: Any, new: Any) -> Any:
-    match old, new:
-        case [*_], [*_]:
-            return [*old, *new]
-        case dict(), dict():
-            return {**old, **new}
+    if isinstance(old, list) and isinstance(new, list):
+        return [*old, *new]
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {**old, **new}
     return new
 
 
@@ -142,7 +142,7 @@ def check(values: dict[str, Any], path: Path) -> Settings:
 
 
 def _words(text: str, values: dict[str, Any]) -> str:
-    """msgspec's message with the key first and the known keys at hand."""
+    """What is wrong, with the key first and the known keys at hand."""
     message, _, where = text.partition(" - at `$")
     key = where.rstrip("`").lstrip(".")
     if "unknown field" not in message:

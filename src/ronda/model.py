@@ -58,6 +58,7 @@ class Problem(Struct, frozen=True):
 
     place: Place
     message: str
+    grave: bool = True  # False: said for information, not a mistake
 
 
 class Target(Struct, frozen=True, gc=False):
@@ -67,16 +68,16 @@ class Target(Struct, frozen=True, gc=False):
     host: str  # the politeness key, from the handler's `classify`
     reads: bool = False  # the links on it are wanted too
     anchors: bool = False  # its anchors are wanted, to judge fragments
+    robots: bool = False  # the robots.txt of a host, asked for our own sake
 
 
 # -- asking --------------------------------------------------------------------
 
 
-class Request(Struct, frozen=True, gc=False):
+class Request(Struct, frozen=True, gc=False, array_like=True):
     """One thing to ask. Every request is one lease, charged to its host and server."""
 
     url: str
-    host: str
     method: str = "HEAD"
     via: Via = Via.CURL
     body: int = 0  # bytes of the body to keep
@@ -85,7 +86,7 @@ class Request(Struct, frozen=True, gc=False):
 
 
 class Timings(Struct, frozen=True, gc=False):
-    """Seconds from the start of a request to the end of each phase; 0 is not reached."""
+    """Seconds from a request's start to the end of each phase; 0 is not reached."""
 
     name: float = 0.0
     connect: float = 0.0
@@ -104,7 +105,7 @@ class Certificate(Struct, frozen=True, omit_defaults=True):
     names: tuple[str, ...] = ()
 
 
-class Answer(Struct, frozen=True):
+class Answer(Struct, frozen=True, array_like=True):
     """What came back: an HTTP or FTP status, or libcurl's error, with the evidence."""
 
     status: int = 0
@@ -113,11 +114,12 @@ class Answer(Struct, frozen=True):
     headers: tuple[bytes, ...] = ()  # raw lines of the last header block
     address: str = ""
     timings: Timings = Timings()
-    bytes: int = 0
+    size: int = 0  # bytes received
     body: bytes = b""
     cut: bool = False  # the body was longer than was kept
     certificate: Certificate | None = None
     verify: int = 0  # OpenSSL's verification code
+    errno: int = 0  # the system's code, when libcurl's is too broad
     called: tuple[str, str] | None = None  # what a blocking plug-in returned
     names: tuple[str, ...] = ()  # mail servers, best first
 
@@ -145,9 +147,9 @@ class Visit(Struct, frozen=True):
 
     target: Target
     request: Request
+    host: str  # the politeness key of the request
     hops: tuple[Hop, ...] = ()
     attempts: int = 1
-    requests: int = 1
 
 
 # -- judging -------------------------------------------------------------------

@@ -1,0 +1,76 @@
+"""The only place that wires concrete parts together."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+
+from ronda.clock import SystemClock
+from ronda.config import IGNORE_NAME, Settings
+from ronda.fetch import Asker, Names
+from ronda.frontier import Frontier, Policy, Scope
+from ronda.frontier.scope import read_ignore
+from ronda.model import Found, Problem
+from ronda.probes import Handlers
+from ronda.store import Spool
+from ronda.targets import anchors, links_of
+from ronda.workers.book import Book, Listener
+from ronda.workers.run import Parts, Run
+from ronda.workers.worker import work
+
+
+def scope(settings: Settings) -> Scope:
+    """What is checked and what is left out, by settings and ignore file."""
+    check = settings.check
+    return Scope(check.include, [*check.exclude, *read_ignore(Path(IGNORE_NAME))])
+
+
+@asynccontextmanager
+async def check(
+    settings: Settings,
+    found: Iterable[Found | Problem],
+    spool: Spool,
+    *,
+    keep_ok: bool = True,
+    listener: Listener | None = None,
+) -> AsyncIterator[Run]:
+    """A run over what was found, ready to be carried out by `carry_out`.
+
+    Args:
+        settings: everything that can be set.
+        found: references, read as the frontier has room for them.
+        spool: receives the results, and outlives the run.
+        keep_ok: keep good results too; without it they are only counted.
+        listener: told each result as it comes.
+    """
+    clock = SystemClock()
+    handlers = Handlers(settings)
+    book = Book(
+        spool,
+        clock,
+        anchors,
+        fragments=settings.check.fragments,
+        keep_ok=keep_ok,
+        listener=listener,
+    )
+    async with (
+        Names(settings.fetch.name_servers) as names,
+        Asker(settings.fetch, names, handlers.called) as asker,
+    ):
+        parts = Parts(
+            settings=settings,
+            clock=clock,
+            frontier=Frontier(Policy(settings.politeness).limits),
+            handlers=handlers,
+            scope=scope(settings),
+            fetch=asker,
+            names=names,
+            read=partial(links_of, check=settings.check),
+            book=book,
+        )
+        yield Run(parts, found)
+
+
+async def carry_out(run: Run, settings: Settings) -> None:
+    """Let the workers work until all is over."""
+    await run.carry_out(work, settings.fetch.concurrency)

@@ -1,0 +1,67 @@
+"""The command line: one command a file, one clear line for every mistake."""
+
+import os
+import sys
+from collections.abc import Callable
+
+import click
+
+from ronda import __version__
+from ronda.errors import RondaError
+
+INTERRUPTED = 130
+
+
+def _check() -> click.Command:
+    from ronda.cli.check import check  # noqa: PLC0415  # see Commands
+
+    return check
+
+
+def _demo() -> click.Command:
+    from ronda.cli.demo.command import demo  # noqa: PLC0415
+
+    return demo
+
+
+class Commands(click.Group):
+    """Loads a command when it is called: each brings along what the others spare."""
+
+    table: dict[str, Callable[[], click.Command]] = {"check": _check, "demo": _demo}  # noqa: RUF012
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All of them, in the order of the table."""
+        return list(self.table)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """One of them, loaded."""
+        return self.table[cmd_name]() if cmd_name in self.table else None
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ronda")
+def ronda() -> None:
+    """A polite watchman for everything reachable by URL.
+
+    Start with `ronda demo`, which needs no network, then check a page of yours:
+    `ronda check https://your.site/page.html`.
+    """
+
+
+def main() -> None:
+    """The command `ronda`."""
+    try:
+        code = ronda.main(standalone_mode=False)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        code = INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except RondaError as error:
+        click.echo(f"ronda: {error}", err=True)
+        code = error.exit_code
+    except BrokenPipeError:
+        # The reader went away (`| head`): nothing to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code or 0)

@@ -1,0 +1,85 @@
+"""`ronda check`: lists, documents and pages to verdicts."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ronda import app
+from ronda.cli.options import as_settings, with_options
+from ronda.cli.outputs import Outputs
+from ronda.cli.progress import Progress
+from ronda.cli.signals import ended_by_signal
+from ronda.config import Settings, load
+from ronda.errors import UsageError
+from ronda.model import State, Summary
+from ronda.store import Spool
+from ronda.targets import gather
+
+BROKEN = 1
+UNUSABLE = 2
+INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, metavar="INPUT...")
+@click.option(
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    help="Settings; without it, ronda.toml of the working directory.",
+)
+@with_options
+def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> int:
+    r"""Check links: in lists, documents, folders, sitemaps and pages.
+
+    An INPUT is a URL, a file, a folder, a glob, or - for standard input. A URL given
+    here is a document too: it is checked, and so are the links on it. Lists may be
+    text, CSV, JSON, JSON lines and sitemaps; documents Markdown, HTML,
+    reStructuredText, OPML and bookmarks.
+
+    \b
+    Examples:
+      ronda check https://your.site/page.html
+      ronda check README.md docs/
+      ronda check urls.txt --output report.html --output results.sarif
+      cat urls.txt | ronda check - --format jsonl
+
+    Ends with 0 when nothing is broken, 1 when something is, 2 when an input or a
+    setting cannot be used, 130 when interrupted.
+    """
+    if not inputs:
+        raise UsageError("nothing to check: give a URL, a file, a folder, or -")
+    settings = load(config_file, as_settings(given))
+    return asyncio.run(check_inputs(settings, inputs))
+
+
+async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
+    """Check inputs and write the reports; returns the exit code."""
+    with Spool() as spool, Outputs(settings.report) as outputs:
+        parts = app.check(
+            settings,
+            gather(inputs, settings.check, sys.stdin.buffer),
+            spool,
+            keep_ok=outputs.want_all,
+            listener=outputs.listener(spool),
+        )
+        async with parts as run, Progress(run, settings.report):
+            work = app.carry_out(run, settings)
+            finished = await ended_by_signal(run, work, settings.check.max_time)
+        if not finished:
+            return INTERRUPTED
+        summary = run.summary()
+        outputs.write(spool, summary)
+    return _exit_code(summary)
+
+
+def _exit_code(summary: Summary) -> int:
+    if summary.interrupted == "interrupted":
+        return INTERRUPTED
+    if summary.counts.get(State.BROKEN):
+        return BROKEN
+    return UNUSABLE if any(p.grave for p in summary.problems) else 0

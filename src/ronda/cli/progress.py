@@ -1,0 +1,106 @@
+"""Progress on standard error: a live display in a terminal, plain lines elsewhere."""
+
+import asyncio
+import os
+import sys
+from types import TracebackType
+from typing import Self
+
+from ronda.cli.outputs import terminal_style
+from ronda.cli.report.style import COLOURS, GREY
+from ronda.config import Report
+from ronda.model import State
+from ronda.workers.run import Run
+
+LIVE = 0.2  # seconds between two drawings
+PLAIN = 10.0  # seconds between two lines
+BAR = 24  # characters
+_CLEAR = "\r\x1b[2K"
+
+
+class Progress:
+    """Shows how far a run is, what was found, and whom it waits for."""
+
+    def __init__(self, run: Run, settings: Report) -> None:
+        self._run = run
+        self._style = terminal_style(sys.stderr, settings)
+        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._wanted = settings.progress and not settings.quiet
+        self._handle: asyncio.TimerHandle | None = None
+        self._lines = 0
+
+    async def __aenter__(self) -> Self:
+        if self._wanted:
+            self._later()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+        if self._live:
+            self._erase()
+
+    def _later(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._handle = loop.call_later(LIVE if self._live else PLAIN, self._show)
+
+    def _show(self) -> None:
+        if self._live:
+            self._erase()
+            lines = [self._bar(), *self._waiting()]
+            sys.stderr.write("\n".join(lines))
+            self._lines = len(lines)
+        else:
+            sys.stderr.write("  ".join([self._plain(), *self._waiting()]) + "\n")
+        sys.stderr.flush()
+        self._later()
+
+    def _erase(self) -> None:
+        if self._lines:
+            up = "\x1b[1A" + _CLEAR
+            sys.stderr.write(_CLEAR + up * (self._lines - 1))
+            sys.stderr.flush()
+            self._lines = 0
+
+    def _bar(self) -> str:
+        done, total = self._run.done, max(self._run.total, 1)
+        full = BAR * done // total
+        bar = "━" * full + self._style.paint("─" * (BAR - full), GREY)
+        return f"{bar} {self._plain()}"[: self._style.width * 2]
+
+    def _plain(self) -> str:
+        done, total = self._run.done, self._run.total
+        rate = done / max(self._run.seconds, 0.001)
+        more = "" if self._run.fed else "+"
+        words = [f"{done:,}/{total:,}{more} checked", f"{rate:,.0f}/s"]
+        if self._run.fed and done:
+            words.append(f"{_span((total - done) / rate)} left")
+        return ", ".join(words) + self._counts()
+
+    def _counts(self) -> str:
+        shown = [
+            self._style.paint(f"{count:,} {state}", COLOURS[state])
+            for state, count in sorted(self._run.counts.items())
+            if state is not State.OK
+        ]
+        return "  " + ", ".join(shown) if shown else ""
+
+    def _waiting(self) -> list[str]:
+        hosts = self._run.waiting(3)
+        if not hosts:
+            return []
+        names = ", ".join(f"{name or 'files'} ({size:,})" for name, size in hosts)
+        return [self._style.paint(f"waiting for {names}"[: self._style.width], GREY)]
+
+
+def _span(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,110 @@
+"""The words and sentences that several reports share."""
+
+from collections.abc import Iterable
+
+from ronda.cli.report.order import places
+from ronda.model import Place, Problem, Result, State, Summary
+
+# From what needs a hand first to what needs none.
+BY_URGENCY = (
+    State.BROKEN,
+    State.TEMPORARY,
+    State.WARNING,
+    State.BLOCKED,
+    State.UNSUPPORTED,
+    State.UNKNOWN,
+    State.OK,
+)
+
+
+def document_name(document: str) -> str:
+    """A document as people call it."""
+    return {"": "(command line)", "-": "(standard input)"}.get(document, document)
+
+
+def position(place: Place) -> str:
+    """The line and column of a place, as far as they are known."""
+    if not place.line:
+        return ""
+    return f"{place.line}:{place.column}" if place.column else str(place.line)
+
+
+def problem_line(problem: Problem) -> str:
+    """A piece of input that could not be used, and where it stands."""
+    place = problem.place
+    line = f":{place.line}" if place.line else ""
+    return f"{document_name(place.document)}{line}: {problem.message}"
+
+
+def moved_to(result: Result) -> str:
+    """Where redirects led in the end; empty when there were none."""
+    return result.hops[-1].to if result.hops else ""
+
+
+def arrow(result: Result) -> str:
+    """An arrow to where a link moved, unless the message has said it."""
+    moved = moved_to(result)
+    return f"-> {moved}" if moved and moved not in result.message else ""
+
+
+def finding(result: Result) -> str:
+    """What was found, and where the link moved."""
+    return f"{result.message} {arrow(result)}".rstrip()
+
+
+def state_words(state: State, count: int) -> str:
+    """How many are in a state: `1 warning`, `9 warnings`, `3 broken`."""
+    plural = "s" if state is State.WARNING and count != 1 else ""
+    return f"{count:,} {state}{plural}"
+
+
+def duration(seconds: float) -> str:
+    """A time span: `0.34 s`, `3.4 s`, `2 min 5 s`, `1 h 4 min`."""
+    if seconds < 1:
+        return f"{seconds:.2f} s"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def checked(summary: Summary) -> str:
+    """How much was checked: `1,204 checked in 3.4 s`."""
+    return f"{summary.checked:,} checked in {duration(summary.seconds)}"
+
+
+def remarks(summary: Summary) -> list[str]:
+    """What else should be known of a run: excluded, not usable, not checked."""
+    found: list[str] = []
+    if summary.excluded:
+        found.append(f"{summary.excluded:,} excluded.")
+    if summary.problems:
+        found.append(f"{_counted(len(summary.problems), 'problem')} with the input.")
+    if summary.interrupted or summary.left:
+        why = f" ({summary.interrupted})" if summary.interrupted else ""
+        found.append(f"Ended early{why}: {summary.left:,} not checked.")
+    return found
+
+
+def conclusion(results: Iterable[Result], summary: Summary) -> str:
+    """The one sentence a reader came for."""
+    broken = summary.counts.get(State.BROKEN, 0)
+    if broken:
+        pages = _broken_pages(results)
+        where = f" on {_counted(pages, 'page')}" if pages else ""
+        return f"{_counted(broken, 'broken link')}{where}."
+    if not summary.checked:
+        return "Nothing was checked."
+    early = summary.interrupted or summary.left
+    return "Nothing broken so far." if early else "Nothing broken."
+
+
+def _broken_pages(results: Iterable[Result]) -> int:
+    broken = (r for r in results if r.verdict is State.BROKEN)
+    return len({p.document for r in broken for p in places(r)} - {"", "-"})
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,45 @@
+"""Ctrl-C: the first stops taking and lets requests end, the second ends at once."""
+
+import asyncio
+import signal
+from collections.abc import Coroutine
+from typing import Any
+
+from ronda.workers.run import Run
+
+GRACE = 5.0  # seconds that running requests have to end
+
+
+async def ended_by_signal(
+    run: Run, work: Coroutine[Any, Any, None], max_time: float | None
+) -> bool:
+    """Carry out some work; False when it was cut off by a second signal."""
+    loop = asyncio.get_running_loop()
+    task = loop.create_task(work, name="run")
+    forced = False
+
+    def stop(why: str) -> None:
+        run.stop(why)
+        loop.call_later(GRACE, task.cancel)
+
+    def interrupt() -> None:
+        nonlocal forced
+        if run.stopped == "interrupted":
+            forced = True
+            task.cancel()
+        else:
+            stop("interrupted")
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, interrupt)
+    if max_time is not None:
+        loop.call_later(max_time, stop, "out of time")
+    try:
+        await task
+    except asyncio.CancelledError:
+        if not run.stopped:
+            raise
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+    return not forced

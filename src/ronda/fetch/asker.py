@@ -1,0 +1,66 @@
+"""The one door to the outside: each request goes to whoever can carry it."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from typing import Self
+
+from ronda import urls
+from ronda.config import Fetch
+from ronda.fetch.engine import Engine
+from ronda.fetch.names import Names
+from ronda.fetch.pool import Pool
+from ronda.model import Answer, Request, Via
+
+Check = Callable[[str], tuple[str, str]]
+
+
+class Asker:
+    """Carries requests by libcurl, by the name server, or by a blocking plug-in."""
+
+    def __init__(
+        self, settings: Fetch, names: Names, checks: Callable[[str], Check | None]
+    ) -> None:
+        self._names = names
+        self._checks = checks
+        many = settings.processes > 1
+        self._engine = Pool(settings) if many else Engine(settings)
+        self._loop = asyncio.get_running_loop()
+        self._stack = AsyncExitStack()
+        self._threads: ThreadPoolExecutor | None = None  # only if a plug-in needs it
+
+    async def __aenter__(self) -> Self:
+        await self._stack.enter_async_context(self._engine)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._threads:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        await self._stack.aclose()
+
+    async def ask(self, request: Request, address: str, last: bool) -> Answer:
+        """One request, one answer."""
+        if request.via is Via.CURL:
+            future = self._loop.create_future()
+            self._engine.ask(request, address, last, future.set_result)
+            return await future  # type: ignore[no-any-return]
+        if request.via is Via.MX:
+            return await self._mail(request.url)
+        return await self._call(request.url)
+
+    async def _mail(self, domain: str) -> Answer:
+        return await self._names.mail_servers(domain) if domain else Answer()
+
+    async def _call(self, url: str) -> Answer:
+        check = self._checks(urls.scheme(url))
+        if check is None:
+            return Answer(error_text="no such plug-in")
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(thread_name_prefix="plug-in")
+        try:
+            said = await self._loop.run_in_executor(self._threads, check, url)
+            state, words = said
+        except Exception as error:  # a third party's code may do anything
+            return Answer(error_text=f"{type(error).__name__}: {error}")
+        return Answer(called=(state, words))

@@ -1,0 +1,215 @@
+"""One libcurl handle: a request goes into it, an answer is read off it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote
+
+import pycurl
+
+from ronda import __version__
+from ronda.config import Fetch
+from ronda.fetch.certificates import Certificates, ca_file
+from ronda.model import Answer, Certificate, Request, Timings
+
+PROTOCOLS = (
+    pycurl.PROTO_HTTP
+    | pycurl.PROTO_HTTPS
+    | pycurl.PROTO_FTP
+    | pycurl.PROTO_FTPS
+    | pycurl.PROTO_SFTP
+    | pycurl.PROTO_FILE
+)
+DISCARD_LIMIT = 256 * 1024  # bytes of an unwanted body that are read and dropped
+MICRO = 1e-6
+
+OpenSocket = Callable[..., object]
+
+
+class Exchange:
+    """A handle used again and again: making one costs more than a request."""
+
+    __slots__ = (
+        "_body",
+        "_certificates",
+        "_cut",
+        "_encoded",
+        "_headers",
+        "_kept",
+        "_listing",
+        "_pinned",
+        "_read",
+        "curl",
+        "request",
+        "settle",
+    )
+
+    def __init__(
+        self, settings: Fetch, certificates: Certificates, open_socket: OpenSocket
+    ) -> None:
+        self._certificates = certificates
+        self._headers: list[bytes] = []
+        self._body: list[bytes] = []
+        self._read = self._kept = 0
+        self._cut = False
+        # What the handle was last set to, so that it is set again only on a change.
+        self._pinned = ""
+        self._encoded = self._listing = False
+        self.request: Request
+        self.settle: Callable[[Answer], None]
+        self.curl = self._make(settings, open_socket)
+
+    def _make(self, settings: Fetch, open_socket: OpenSocket) -> pycurl.Curl:
+        curl = pycurl.Curl()
+        set_ = curl.setopt
+        set_(pycurl.NOSIGNAL, 1)
+        set_(pycurl.PROTOCOLS, PROTOCOLS)
+        set_(pycurl.OPENSOCKETFUNCTION, open_socket)
+        set_(pycurl.HEADERFUNCTION, self._headers.append)
+        set_(pycurl.WRITEFUNCTION, self._write)
+        set_(pycurl.USERAGENT, user_agent(settings))
+        set_(pycurl.TIMEOUT_MS, int(settings.timeout * 1000))
+        set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
+        set_(pycurl.HTTPHEADER, [f"{k}: {v}" for k, v in settings.headers.items()])
+        # Two curves that every server knows. OpenSSL's own list begins with a
+        # post-quantum pair that makes a handshake a third dearer.
+        set_(pycurl.SSL_EC_CURVES, "X25519:P-256:P-384:P-521")
+        set_(pycurl.SSL_SESSIONID_CACHE, 0)
+        set_(pycurl.OPT_CERTINFO, 1)
+        if not settings.http2:
+            set_(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
+        if settings.insecure:
+            set_(pycurl.SSL_VERIFYPEER, 0)
+            set_(pycurl.SSL_VERIFYHOST, 0)
+        elif found := ca_file(settings.ca_file):
+            set_(pycurl.CAINFO, found)
+        return curl
+
+    # -- out -----------------------------------------------------------------
+
+    def prepare(self, request: Request, address: str, last: bool) -> None:
+        """Set the handle to a request, its connection pinned to an address."""
+        set_ = self.curl.setopt
+        self.request = request
+        set_(pycurl.URL, request.url)
+        if request.method == "HEAD":
+            set_(pycurl.NOBODY, 1)
+        else:
+            set_(pycurl.HTTPGET, 1)
+        if request.partial:
+            set_(pycurl.RANGE, "0-1023")
+        if last:
+            set_(pycurl.FORBID_REUSE, 1)
+        if address != self._pinned:
+            self._pin(address)
+        if bool(request.body) is not self._encoded:
+            self._encode(bool(request.body))
+        if request.listing is not self._listing:
+            self._listing = request.listing
+            set_(pycurl.DIRLISTONLY, int(request.listing))
+
+    def _pin(self, address: str) -> None:
+        self._pinned = address
+        if not address:
+            self.curl.unsetopt(pycurl.CONNECT_TO)
+            return
+        name = f"[{address}]" if ":" in address else address
+        self.curl.setopt(pycurl.CONNECT_TO, [f"::{name}:"])
+
+    def _encode(self, wanted: bool) -> None:
+        """Ask for a compressed body only where the body is read."""
+        self._encoded = wanted
+        if wanted:
+            self.curl.setopt(pycurl.ACCEPT_ENCODING, "")
+        else:
+            self.curl.unsetopt(pycurl.ACCEPT_ENCODING)
+
+    # -- back ----------------------------------------------------------------
+
+    def _write(self, chunk: bytes) -> int | None:
+        self._read += len(chunk)
+        limit = self.request.body
+        if self._kept < limit:
+            kept = chunk[: limit - self._kept]
+            self._body.append(kept)
+            self._kept += len(kept)
+        if self._read > (limit or DISCARD_LIMIT):
+            self._cut = True
+            return -1  # enough: libcurl closes the connection
+        return None
+
+    def answer(self, error: int, text: str) -> Answer:
+        """What the handle holds once libcurl is done with it; it is free again."""
+        get = self.curl.getinfo
+        cut = self._cut and error == pycurl.E_WRITE_ERROR
+        answer = Answer(
+            status=get(pycurl.RESPONSE_CODE),
+            error=0 if cut else error,
+            error_text="" if cut else text,
+            headers=self._last_headers(),
+            address=get(pycurl.PRIMARY_IP),
+            timings=self._timings(),
+            size=get(pycurl.SIZE_DOWNLOAD_T),
+            body=b"".join(self._body),
+            cut=self._cut,
+            certificate=self._certificate(),
+            verify=get(pycurl.SSL_VERIFYRESULT) if error else 0,
+            errno=self._errno(error),
+        )
+        self._reset()
+        return answer
+
+    def _timings(self) -> Timings:
+        get = self.curl.getinfo
+        return Timings(
+            name=get(pycurl.NAMELOOKUP_TIME_T) * MICRO,
+            connect=get(pycurl.CONNECT_TIME_T) * MICRO,
+            tls=get(pycurl.APPCONNECT_TIME_T) * MICRO,
+            first_byte=get(pycurl.STARTTRANSFER_TIME_T) * MICRO,
+            total=get(pycurl.TOTAL_TIME_T) * MICRO,
+        )
+
+    def _last_headers(self) -> tuple[bytes, ...]:
+        """The lines of the final answer, without those of any 1xx before it."""
+        lines = self._headers
+        start = len(lines) - 1
+        while start > 0 and lines[start][:5] != b"HTTP/":
+            start -= 1
+        found = tuple(lines[max(start, 0) :])
+        lines.clear()
+        return found
+
+    def _certificate(self) -> Certificate | None:
+        if self.request.url[:5] != "https" and self.request.url[:4] != "ftps":
+            return None
+        return self._certificates.of(self.curl, self.request.url)
+
+    def _errno(self, error: int) -> int:
+        if error == pycurl.E_FILE_COULDNT_READ_FILE:
+            return _file_errno(self.request.url)
+        return self.curl.getinfo(pycurl.OS_ERRNO) if error else 0
+
+    def _reset(self) -> None:
+        if self._body:
+            self._body = []
+        self._read = self._kept = 0
+        self._cut = False
+        if self.request.partial:
+            self.curl.unsetopt(pycurl.RANGE)
+        self.curl.setopt(pycurl.FORBID_REUSE, 0)
+
+
+def _file_errno(url: str) -> int:
+    """Why a file cannot be read: libcurl does not say, the system does."""
+    try:
+        with Path(unquote(url.removeprefix("file://"))).open("rb"):
+            return 0
+    except IsADirectoryError:
+        return 0
+    except OSError as error:
+        return error.errno or 0
+
+
+def user_agent(settings: Fetch) -> str:
+    """Who we say we are, with a contact when one is set."""
+    name = settings.user_agent or f"ronda/{__version__}"
+    return f"{name} (+{settings.contact})" if settings.contact else name

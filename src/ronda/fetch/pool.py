@@ -1,0 +1,129 @@
+"""Several engines, each in a process of its own, behind the door of one.
+
+The frontier stays in the main process, so politeness needs no agreement: the children
+only carry requests. A host always goes to the same child, which keeps its connections.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable
+from functools import partial
+from types import TracebackType
+from typing import Self
+
+from msgspec import Struct
+
+from ronda import urls
+from ronda.config import Fetch
+from ronda.fetch.engine import Engine
+from ronda.fetch.wire import Wire
+from ronda.model import Answer, Request
+
+Settle = Callable[[Answer], None]
+_CHILD_DIED = Answer(error=2, error_text="the process that asked has died")
+
+
+class Question(Struct, frozen=True, array_like=True, gc=False):
+    """A request on its way to a child."""
+
+    number: int
+    request: Request
+    address: str
+    last: bool
+
+
+class Reply(Struct, frozen=True, array_like=True):
+    """An answer on its way back."""
+
+    number: int
+    answer: Answer
+
+
+class Child:
+    """A process that asks, as the main process sees it."""
+
+    def __init__(self, settings: Fetch, others: list[socket.socket]) -> None:
+        ours, theirs = socket.socketpair()
+        self.socket = ours
+        self.pid = os.fork()
+        if self.pid == 0:
+            for end in (ours, *others):
+                end.close()
+            _be_child(settings, theirs)
+        theirs.close()
+        self._open: dict[int, Settle] = {}
+        self._number = 0
+        self.wire = Wire(ours, Reply, self._receive, self._fail)
+
+    def ask(self, request: Request, address: str, last: bool, settle: Settle) -> None:
+        """Send a request; `settle` is called when its answer is back."""
+        self._number += 1
+        self._open[self._number] = settle
+        self.wire.send(Question(self._number, request, address, last))
+
+    def _receive(self, replies: list[Reply]) -> None:
+        for reply in replies:
+            self._open.pop(reply.number)(reply.answer)
+
+    def _fail(self) -> None:
+        unanswered, self._open = self._open, {}
+        for settle in unanswered.values():
+            settle(_CHILD_DIED)
+
+
+class Pool:
+    """Carries requests like one engine, on as many cores as it has processes."""
+
+    def __init__(self, settings: Fetch) -> None:
+        self._children: list[Child] = []
+        for _ in range(settings.processes):
+            sockets = [child.socket for child in self._children]
+            self._children.append(Child(settings, sockets))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for child in self._children:
+            child.wire.close()
+        for child in self._children:
+            await asyncio.to_thread(os.waitpid, child.pid, 0)
+
+    def ask(self, request: Request, address: str, last: bool, settle: Settle) -> None:
+        """Start a request in the child that holds its host's connections."""
+        number = hash(address or urls.host(request.url)) % len(self._children)
+        self._children[number].ask(request, address, last, settle)
+
+
+def _be_child(settings: Fetch, end: socket.socket) -> None:
+    """Ask until the other end is closed; never returns to what was forked."""
+    code = 1
+    try:
+        # Ctrl-C reaches the whole group; the main process decides what it means.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        asyncio.run(_answer(settings, end))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+async def _answer(settings: Fetch, end: socket.socket) -> None:
+    over = asyncio.Event()
+    async with Engine(settings) as engine:
+
+        def receive(questions: list[Question]) -> None:
+            for q in questions:
+                engine.ask(q.request, q.address, q.last, partial(reply, q.number))
+
+        def reply(number: int, answer: Answer) -> None:
+            wire.send(Reply(number, answer))
+
+        wire = Wire(end, Question, receive, over.set)
+        await over.wait()

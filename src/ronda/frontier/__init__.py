@@ -1,0 +1,7 @@
+"""When, and whom: visits come in, leases go out, nobody is asked too soon."""
+
+from ronda.frontier.politeness import Limits, Policy
+from ronda.frontier.queues import Frontier, Lease
+from ronda.frontier.scope import Scope
+
+__all__ = ["Frontier", "Lease", "Limits", "Policy", "Scope"]

@@ -1,0 +1,15 @@
+"""What a certificate's dates mean."""
+
+from datetime import datetime
+
+from ronda.model import Certificate
+
+DAY = 86_400  # seconds
+
+
+def ends_soon(certificate: Certificate, now: float, days: int) -> bool:
+    """Whether a certificate ends within some days."""
+    if not certificate.ends_at:
+        return False
+    ends = datetime.fromisoformat(certificate.ends_at).timestamp()
+    return ends - now < days * DAY

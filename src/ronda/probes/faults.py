@@ -1,0 +1,172 @@
+"""What libcurl's errors mean: error, system code and phase to a reason code."""
+
+from errno import (
+    EACCES,
+    ECONNREFUSED,
+    EHOSTDOWN,
+    EHOSTUNREACH,
+    ENETDOWN,
+    ENETUNREACH,
+    EPERM,
+)
+
+from ronda.model import Answer, Verdict
+from ronda.probes.reasons import verdict
+
+# libcurl's codes by number: the table in the docs is made from this one.
+CURL_REASONS: dict[int, str] = {
+    1: "not_http",  # HTTP/0.9, or bytes that are no HTTP at all
+    2: "own_fault",
+    3: "url_malformed",
+    4: "own_fault",
+    5: "proxy_failed",
+    6: "dns_no_such_name",
+    7: "connect_failed",  # refined by the system's code
+    8: "bad_answer",
+    9: "ftp_denied",
+    10: "ftp_failed",
+    11: "ftp_failed",
+    12: "ftp_failed",
+    13: "ftp_failed",
+    14: "ftp_failed",
+    15: "ftp_failed",
+    16: "http2_error",
+    17: "ftp_failed",
+    18: "short_body",
+    19: "ftp_missing",
+    21: "ftp_failed",
+    22: "bad_answer",
+    23: "own_fault",
+    25: "own_fault",
+    26: "own_fault",
+    27: "own_fault",
+    28: "timeout_answer",  # refined by the phase
+    30: "ftp_failed",
+    31: "ftp_failed",
+    33: "bad_answer",
+    35: "tls_failed",
+    36: "ftp_failed",
+    37: "file_missing",  # refined by the system's code
+    38: "own_fault",
+    39: "own_fault",
+    42: "own_fault",
+    43: "own_fault",
+    45: "own_fault",
+    47: "redirect_too_many",
+    48: "own_fault",
+    49: "own_fault",
+    52: "empty_reply",
+    53: "own_fault",
+    54: "own_fault",
+    55: "connection_reset",
+    56: "connection_reset",
+    58: "own_fault",
+    59: "own_fault",
+    60: "tls_untrusted",  # refined by the verification code
+    61: "bad_encoding",
+    63: "bad_answer",
+    64: "tls_failed",
+    65: "connection_reset",
+    66: "own_fault",
+    67: "login_denied",
+    68: "ftp_missing",
+    69: "ftp_denied",
+    70: "ftp_failed",
+    71: "ftp_failed",
+    72: "ftp_failed",
+    73: "ftp_failed",
+    74: "ftp_failed",
+    77: "own_fault",
+    78: "ftp_missing",
+    79: "ssh_failed",
+    80: "tls_failed",
+    81: "connect_failed",
+    82: "own_fault",
+    83: "tls_untrusted",
+    84: "ftp_failed",
+    85: "bad_answer",
+    86: "bad_answer",
+    87: "ftp_failed",
+    88: "bad_answer",
+    89: "own_fault",
+    90: "tls_untrusted",
+    91: "tls_revoked",
+    92: "http2_error",
+    93: "own_fault",
+    94: "login_denied",
+    95: "http2_error",
+    96: "http2_error",
+    97: "proxy_failed",
+    98: "login_denied",
+    99: "own_fault",
+    100: "own_fault",
+    101: "tls_failed",
+}
+
+# OpenSSL's X509_V_ERR_… numbers.
+VERIFY_REASONS: dict[int, str] = {
+    2: "tls_incomplete_chain",
+    9: "tls_not_yet_valid",
+    10: "tls_expired",
+    18: "tls_self_signed",
+    19: "tls_incomplete_chain",
+    20: "tls_incomplete_chain",
+    21: "tls_incomplete_chain",
+    23: "tls_revoked",
+    62: "tls_wrong_name",
+    63: "tls_wrong_name",
+    64: "tls_wrong_name",
+}
+
+_UNREACHABLE = {EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, EACCES, EPERM}
+
+
+def fault(answer: Answer) -> Verdict:
+    """The verdict on a request that libcurl could not finish."""
+    code = _refined(answer) or CURL_REASONS.get(answer.error, "own_fault")
+    return verdict(code, "" if code in _PLAIN else answer.error_text)
+
+
+# The words of these say it all; libcurl's own would only repeat them.
+_PLAIN = {"dns_no_such_name", "connect_refused", "empty_reply", "file_missing"}
+
+
+def _refined(answer: Answer) -> str | None:
+    """A more exact code where libcurl's is too broad."""
+    match answer.error:
+        case 6 if answer.errno:  # the name server's own trouble
+            return "dns_failed"
+        case 7:
+            return _refused(answer.errno)
+        case 28:
+            return _phase(answer)
+        case 37:
+            return "file_denied" if answer.errno in {EACCES, EPERM} else None
+        case 60:
+            return _untrusted(answer)
+        case _:
+            pass
+    return "bad_answer" if "chunk" in answer.error_text.lower() else None
+
+
+def _refused(errno: int) -> str | None:
+    if errno == ECONNREFUSED:
+        return "connect_refused"
+    return "connect_unreachable" if errno in _UNREACHABLE else None
+
+
+def _phase(answer: Answer) -> str:
+    """Where a request stood when its time ran out."""
+    timings = answer.timings
+    if not timings.connect:
+        return "timeout_connect"
+    if "SSL" in answer.error_text or "TLS" in answer.error_text:
+        return "timeout_tls"
+    return "timeout_body" if answer.status else "timeout_answer"
+
+
+def _untrusted(answer: Answer) -> str | None:
+    if answer.verify:
+        return VERIFY_REASONS.get(answer.verify)
+    # libcurl checks names itself, after OpenSSL found nothing wrong.
+    return "tls_wrong_name" if "name" in answer.error_text.lower() else None

@@ -1,0 +1,196 @@
+"""http and https: HEAD first, GET where HEAD is refused or lies, each hop a request."""
+
+import re
+from email.utils import parsedate_to_datetime
+
+from msgspec.structs import replace
+
+from ronda import urls
+from ronda.config import Check, Fetch, Politeness
+from ronda.errors import UrlError
+from ronda.model import Answer, Ask, Done, Hop, Request, State, Target, Verdict, Visit
+from ronda.probes.accept import Accept
+from ronda.probes.certificate import ends_soon
+from ronda.probes.faults import fault
+from ronda.probes.handler import retry
+from ronda.probes.reasons import http_verdict, verdict
+
+FIRST_BYTES = 1024  # what a ranged GET asks for
+PERMANENT = frozenset({301, 308})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# HEAD is taken at its word for these; any other failure is asked again by GET.
+_HEAD_BELIEVED = frozenset({401, 407, 429})
+# Faults in which the server may only have disliked HEAD.
+_HEAD_FAULTS = frozenset({1, 8, 18, 28, 52, 55, 56, 92})
+_VERDICT_200 = Done(http_verdict(200))
+_DELAY = re.compile(r"\d{1,9}")
+
+
+class Http:
+    """The two schemes of the web."""
+
+    def __init__(self, check: Check, fetch: Fetch, politeness: Politeness) -> None:
+        self._check = check
+        self._fetch = fetch
+        self._max_wait = politeness.max_wait
+        self._accept = Accept(check.accept)
+        # The common case needs no further thought.
+        self._plain = not check.accept and check.slow is None
+
+    def allow(self, url: str) -> bool:
+        """Every URL with a host."""
+        return bool(urls.host(url))
+
+    classify = staticmethod(urls.host)
+
+    def begin(self, target: Target) -> Request:
+        """GET when the page itself is wanted, HEAD when only its answer is."""
+        if target.reads or target.anchors:
+            return Request(target.url, "GET", body=self._fetch.body_limit)
+        method = "HEAD" if self._check.method == "auto" else self._check.method
+        return Request(target.url, method)
+
+    def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
+        """Judge, follow, ask again by GET, or try once more."""
+        status = answer.status
+        if status == 200 and not answer.error and self._plain and not visit.hops:
+            if answer.certificate is None:
+                return _VERDICT_200
+        elif self._distrust_head(visit, answer):
+            return Ask(self._by_get(visit))
+        elif status in REDIRECTS and not answer.error:
+            return self._follow(visit, answer)
+        return self._conclude(visit, answer, now)
+
+    def _distrust_head(self, visit: Visit, answer: Answer) -> bool:
+        if visit.request.method != "HEAD" or self._check.method == "HEAD":
+            return False
+        if answer.error:
+            return answer.error in _HEAD_FAULTS and answer.timings.connect > 0
+        return answer.status >= 400 and answer.status not in _HEAD_BELIEVED
+
+    def _by_get(self, visit: Visit) -> Visit:
+        asked = replace(visit.request, method="GET", partial=True)
+        return replace(visit, request=asked)
+
+    # -- redirects -----------------------------------------------------------
+
+    def _follow(self, visit: Visit, answer: Answer) -> Ask | Done:
+        location = answer.header("location")
+        here = visit.request.url
+        if not location:
+            return Done(verdict("redirect_no_location"))
+        try:
+            # Header bytes are UTF-8 in practice where they are not ASCII.
+            location = location.encode("latin-1").decode("utf-8", "replace")
+            there = urls.split_fragment(urls.join(here, location))[0]
+        except UrlError:
+            return Done(verdict("redirect_bad_location", urls.shown(location)))
+        if urls.scheme(there) not in {"http", "https"}:
+            return Done(verdict("redirect_scheme", urls.scheme(there)))
+        hop = Hop(here, answer.status, there, answer.address)
+        hops = (*visit.hops, hop)
+        if there == here or any(there == passed.url for passed in visit.hops):
+            return self._lost(visit, hop, "redirect_loop")
+        if len(hops) > self._check.max_redirects:
+            return self._lost(visit, hop, "redirect_too_many")
+        request = replace(visit.request, url=there)
+        host = self.classify(there)
+        return Ask(replace(visit, request=request, host=host, hops=hops))
+
+    def _lost(self, visit: Visit, hop: Hop, code: str) -> Done:
+        return Done(verdict(code, f"to {urls.without_credentials(hop.to)}"))
+
+    # -- verdicts --------------------------------------------------------------
+
+    def _conclude(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
+        found = self._judge(visit, answer, now)
+        if self._accept(answer.status, found.reason):
+            return Done(Verdict(State.OK, found.reason, f"{found.message} (accepted)"))
+        wait = retry_after(answer, now) if answer.status in {429, 503} else 0.0
+        if wait > self._max_wait:
+            words = f"{found.message}; asks us to wait {wait:,.0f} s"
+            return Done(Verdict(found.state, found.reason, words), hold=self._max_wait)
+        step = retry(visit, found, self._fetch.retries, self._fetch.retry_gap)
+        if answer.status == 429 or wait:
+            hold = max(wait, self._fetch.retry_gap)
+            if isinstance(step, Ask):
+                return replace(step, delay=max(step.delay, hold), hold=hold)
+            return replace(step, hold=hold)
+        return step
+
+    def _judge(self, visit: Visit, answer: Answer, now: float) -> Verdict:
+        if answer.error:
+            return fault(answer)
+        if is_bot_wall(answer):
+            return verdict("bot_wall", f"status {answer.status}")
+        found = http_verdict(answer.status)
+        if answer.status == 416 and visit.request.partial:
+            found = http_verdict(200)  # it exists, but is empty
+        if found.state is not State.OK:
+            if visit.hops:
+                words = f"{found.message}, after {_redirects(len(visit.hops))}"
+                return Verdict(found.state, found.reason, words)
+            return found
+        return self._good(visit, answer, now) or found
+
+    def _good(self, visit: Visit, answer: Answer, now: float) -> Verdict | None:
+        """What is still to be said of a target that works, the gravest first."""
+        days = self._check.certificate_days
+        if answer.certificate and ends_soon(answer.certificate, now, days):
+            return verdict("tls_ends_soon", answer.certificate.ends_at[:10])
+        if any(hop.status in PERMANENT for hop in visit.hops):
+            return verdict("moved_permanently", _new_address(visit))
+        slow = self._check.slow
+        if slow is not None and answer.timings.total > slow:
+            return verdict("slow", f"{answer.timings.total:.1f} s")
+        if visit.hops:
+            return verdict("redirected", f"to {_shown(visit.request.url)}")
+        return None
+
+
+def _new_address(visit: Visit) -> str:
+    """Where the permanent part of the way ends: what to write instead."""
+    there = visit.target.url
+    for hop in visit.hops:
+        if hop.status not in PERMANENT:
+            break
+        there = hop.to
+    return f"now at {_shown(there if there != visit.target.url else visit.request.url)}"
+
+
+def _shown(url: str) -> str:
+    return urls.shown(urls.without_credentials(url), 300)
+
+
+def _redirects(count: int) -> str:
+    return "1 redirect" if count == 1 else f"{count} redirects"
+
+
+def retry_after(answer: Answer, now: float) -> float:
+    """The seconds a server asks us to wait; 0 when it does not say."""
+    text = answer.header("retry-after")
+    if _DELAY.fullmatch(text):
+        return float(text)
+    if not text:
+        return 0.0
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def is_bot_wall(answer: Answer) -> bool:
+    """Whether a challenge for browsers answers instead of the page."""
+    status = answer.status
+    if status == 999:
+        return True
+    if status not in {202, 403, 405, 429, 503}:
+        return False
+    if answer.header("cf-mitigated") or answer.header("x-amzn-waf-action"):
+        return True
+    if status != 403:
+        return False
+    return bool(answer.header("x-datadome")) or "akamaighost" in (
+        answer.header("server").lower()
+    )

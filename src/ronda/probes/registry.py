@@ -1,0 +1,84 @@
+"""The table of scheme handlers: built-in ones, then third parties by entry point."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ronda import urls
+from ronda.config import Settings
+from ronda.model import Answer, Ask, Done, Request, Target, Visit
+from ronda.probes.file import File
+from ronda.probes.ftp import Ftp
+from ronda.probes.handler import Called, Handler
+from ronda.probes.http import Http
+from ronda.probes.mailto import Mailto
+from ronda.probes.reasons import verdict
+
+ENTRY_POINTS = "ronda.schemes"
+
+# A new scheme is one file and one row.
+SCHEMES: dict[str, Callable[[Settings], Handler]] = {
+    "http": lambda s: Http(s.check, s.fetch, s.politeness),
+    "https": lambda s: Http(s.check, s.fetch, s.politeness),
+    "ftp": lambda s: Ftp(s.fetch),
+    "ftps": lambda s: Ftp(s.fetch),
+    "sftp": lambda s: Ftp(s.fetch),
+    "file": lambda s: File(s.fetch),
+    "mailto": lambda s: Mailto(s.fetch),
+}
+
+
+class Unsupported:
+    """Stands in for the handler a scheme does not have."""
+
+    def allow(self, url: str) -> bool:
+        """It ends at once, with no worker used."""
+        return False
+
+    def classify(self, url: str) -> str:
+        """Nobody is asked."""
+        return ""
+
+    def begin(self, target: Target) -> Request:
+        """Never called: nothing is allowed."""
+        return Request(target.url)
+
+    def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
+        """There is nobody to ask."""
+        return Done(verdict("scheme_unsupported", urls.scheme(visit.target.url)))
+
+
+class Handlers:
+    """The handler of each scheme met, made when it is first met."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._made: dict[str, Handler] = {}
+
+    def __getitem__(self, scheme: str) -> Handler:
+        handler = self._made.get(scheme)
+        if handler is None:
+            handler = self._made[scheme] = self._make(scheme)
+        return handler
+
+    def called(self, scheme: str) -> Callable[[str], tuple[str, str]] | None:
+        """The blocking check of a third party's scheme, to be run in a thread."""
+        handler = self[scheme]
+        return handler.plugin.check if isinstance(handler, Called) else None
+
+    def _make(self, scheme: str) -> Handler:
+        if scheme in SCHEMES:
+            return SCHEMES[scheme](self._settings)
+        # Only for schemes we do not know: reading the metadata of every installed
+        # package, and the module that does it, cost more than a small check.
+        from importlib.metadata import entry_points  # noqa: PLC0415
+
+        for point in entry_points(group=ENTRY_POINTS, name=scheme):
+            return as_handler(point.load())
+        return Unsupported()
+
+
+def as_handler(plugin: Any) -> Handler:
+    """A third party's class, instance or module in the shape of a handler."""
+    made: Any = plugin() if isinstance(plugin, type) else plugin
+    handler: Handler = Called(made) if hasattr(made, "check") else made
+    return handler

@@ -1,0 +1,53 @@
+"""The links of a document that was fetched over the network."""
+
+import io
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from ronda import config, urls
+from ronda.errors import InputError
+from ronda.model import Found, Link, Place, Problem
+from ronda.targets import formats
+from ronda.targets.encoding import as_utf8
+from ronda.targets.resolve import Document, resolve
+from ronda.targets.source import Readable, Source
+from ronda.targets.streams import TOO_LARGE, opened
+
+
+def links_of(
+    body: bytes, url: str, content_type: str, check: config.Check
+) -> Iterator[Found | Problem]:
+    """What a fetched document refers to.
+
+    Args:
+        body: what came, unpacked from its Content-Encoding.
+        url: where it came from at last, normalised.
+        content_type: the header as it came; may be empty.
+        check: the settings; its base_url is for local documents only.
+    """
+    place = Place(urls.without_credentials(url))
+    try:
+        stream = opened(io.BytesIO(body))
+        data = as_utf8(stream.read(), formats.charset(content_type))
+    except InputError as error:
+        yield Problem(place, str(error))
+        return
+    source = formats.of_answer(url, content_type, stream.head)
+    if source:
+        yield from _resolved(source, io.BytesIO(data), url, replace(check, base_url=""))
+    if source and stream.cut:
+        yield Problem(place, TOO_LARGE)
+
+
+def _resolved(
+    source: Source, stream: Readable, url: str, check: config.Check
+) -> Iterator[Found | Problem]:
+    document = Document(url)
+    for item in source.read(stream, urls.without_credentials(url), check):
+        # Any page of text may come: its words are not entries of a list gone wrong.
+        if isinstance(item, Problem) and source is formats.TEXT:
+            continue
+        found = resolve(item, document, check) if isinstance(item, Link) else item
+        if found is not None:
+            yield found

@@ -1,0 +1,126 @@
+"""HTML by the standard library: slower and plainer, for when the fast parser fails."""
+
+import re
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from typing import NamedTuple
+
+from ronda.targets.encoding import decoded
+from ronda.targets.source import TEXT_LENGTH
+
+# Attributes that name something which can be asked for. Not: ping and formaction (they
+# take POST), codebase and profile (prefixes), usemap (a name within the page).
+NAMED = frozenset(
+    {"href", "src", "srcset", "imagesrcset", "poster", "data", "action", "cite"}
+    | {"background", "content", "style", "xlink:href", "longdesc"}
+)
+_CSS = re.compile(
+    r"""(?:url\(\s*|@import\s+)(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'();]+))""",
+    re.IGNORECASE,
+)
+_REFRESH = re.compile(
+    r"\s*[\d.]+\s*[;,]\s*(?:url\s*=)?['\"\s]*([^'\"]*)", re.IGNORECASE
+)
+_CANDIDATE = re.compile(r"[\s,]*([^\s,]\S*)([^,]*)")  # a URL of a srcset, its size
+
+
+class Row(NamedTuple):
+    """A URL in a page, with what decides whether it is a link."""
+
+    tag: str
+    attribute: str
+    url: str
+    line: int
+    column: int
+    kind: str = ""  # rel of a link, method of a form
+    text: str = ""
+
+
+def rows(data: bytes | str) -> list[Row]:
+    """Every URL of a page, in its order."""
+    return _read(data).rows
+
+
+def anchors(data: bytes | str) -> set[str]:
+    """Every id of a page, and every name of an anchor."""
+    return _read(data).names
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.rows: list[Row] = []
+        self.names: set[str] = set()
+        self._anchor: int | None = None  # where the open anchor stands in `rows`
+        self._in_style = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value.strip() for name, value in attrs if value}
+        self.names.add(values.get("id", ""))
+        if tag == "a":
+            self.names.add(values.get("name", ""))
+            self._anchor = len(self.rows) if "href" in values else None
+        self._in_style = tag == "style"
+        self._add(tag, values)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_style = False
+        if tag == "a":
+            self._anchor = None
+
+    def handle_data(self, data: str) -> None:
+        if self._in_style:
+            self._add("style", {"style": data})
+        elif self._anchor is not None:
+            row = self.rows[self._anchor]
+            if len(row.text) < TEXT_LENGTH:
+                text = row.text + data[:TEXT_LENGTH]
+                self.rows[self._anchor] = row._replace(text=text)
+
+    def _add(self, tag: str, values: dict[str, str]) -> None:
+        line, column = self.getpos()
+        kind = values.get("method" if tag == "form" else "rel", "")
+        text = values.get("alt", "")
+        for name, url in _urls(tag, values):
+            self.rows.append(Row(tag, name, url, line, column + 1, kind, text))
+
+
+def _read(data: bytes | str) -> _Reader:
+    reader = _Reader()
+    reader.feed(data if isinstance(data, str) else decoded(data))
+    reader.close()
+    return reader
+
+
+def _urls(tag: str, values: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for name in sorted(NAMED & values.keys()):
+        take = _INSIDE.get(name)
+        if name == "content" and values.get("http-equiv", "").lower() != "refresh":
+            continue
+        if name == "data" and tag != "object":
+            continue
+        for url in take(values[name]) if take else (values[name],):
+            yield name, url
+
+
+def _in_css(text: str) -> Iterator[str]:
+    for match in _CSS.finditer(text):
+        yield match[match.lastindex or 0]
+
+
+def _in_srcset(text: str) -> Iterator[str]:
+    for match in _CANDIDATE.finditer(text):
+        yield match[1].rstrip(",")
+
+
+def _in_refresh(text: str) -> Iterator[str]:
+    if match := _REFRESH.match(text):
+        yield match[1].strip()
+
+
+_INSIDE: dict[str, Callable[[str], Iterator[str]]] = {
+    "style": _in_css,
+    "srcset": _in_srcset,
+    "imagesrcset": _in_srcset,
+    "content": _in_refresh,
+}

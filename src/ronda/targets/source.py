@@ -1,0 +1,54 @@
+"""What a format is to this room: a row of the registry, and the words readers share."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from msgspec import Struct
+
+from ronda import config
+from ronda.model import Link, Place, Problem
+
+TEXT_LENGTH = 120  # characters of a link's words that are kept
+
+
+class Readable(Protocol):
+    """What a reader needs of a stream; every open binary file has it."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes; empty at the end."""
+
+
+class Read(Protocol):
+    """Takes a document apart into what it refers to."""
+
+    def __call__(
+        self, stream: Readable, document: str, options: config.Check, /
+    ) -> Iterator[Link | Problem]:
+        """The references of a document, in its order."""
+
+
+class Source(Struct, frozen=True):
+    """A format that targets can come from."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    media_types: tuple[str, ...]
+    read: Read
+    is_list: bool  # its entries stand alone: they have no document to be relative to
+
+
+class Index(Link, frozen=True, gc=False):
+    """A link to a document that is read as well: an entry of a sitemap index."""
+
+
+def folded(text: str) -> str:
+    """The words of a link on one line, cut to what a report can show."""
+    words = " ".join(text[: TEXT_LENGTH * 10].split())
+    return words if len(words) <= TEXT_LENGTH else words[: TEXT_LENGTH - 1] + "…"
+
+
+def not_a_url(entry: str, place: Place) -> Problem:
+    """The problem of a list's entry that has no scheme."""
+    name = entry if len(entry) <= TEXT_LENGTH else entry[: TEXT_LENGTH - 1] + "…"
+    advice = f"write it with its scheme, as https://{name.lstrip('/')}"
+    return Problem(place, f"'{name}' is not a URL; {advice}")

@@ -1,0 +1,70 @@
+"""Input with an end: streams that give no more than a limit, and say so."""
+
+import gzip
+import io
+import zlib
+
+from ronda.errors import InputError
+from ronda.targets.source import Readable
+
+# Bytes of one document that are read. The largest sitemap allowed is 50 MB, the largest
+# lists that people check are near it; past this it is a mistake or a bomb.
+LIMIT = 100 * 1024 * 1024
+_HEAD = 1024  # bytes by which a format is told
+TOO_LARGE = f"larger than {LIMIT // 1024 // 1024} MB: the rest is not read"
+_GZIP = b"\x1f\x8b"
+
+
+class Bounded:
+    """A stream that ends at a limit, whose beginning can be seen before it is read."""
+
+    def __init__(self, stream: Readable, limit: int = LIMIT) -> None:
+        self.head = _filled(stream, _HEAD)
+        self.cut = False
+        self._ahead = io.BytesIO(self.head)
+        self._stream = stream
+        self._left = limit
+
+    def read(self, size: int = -1, /) -> bytes:
+        """At most `size` bytes, all that the limit allows when negative.
+
+        Raises:
+            InputError: the compressed data is damaged.
+        """
+        wanted = self._left if size < 0 else min(size, self._left)
+        data = self._ahead.read(wanted)
+        if len(data) < wanted:
+            data += _read(self._stream, wanted - len(data))
+        self._left -= len(data)
+        if not self._left and size and not self.cut:
+            self.cut = bool(self._ahead.read(1) or _read(self._stream, 1))
+        return data
+
+
+def opened(stream: Readable, limit: int = LIMIT) -> Bounded:
+    """A stream bounded, and unpacked where it is gzip's.
+
+    Raises:
+        InputError: the compressed data is damaged from its first bytes.
+    """
+    plain = Bounded(stream, limit)
+    if not plain.head.startswith(_GZIP):
+        return plain
+    # GzipFile asks for no more of a file than read().
+    unpacked = gzip.GzipFile(fileobj=plain)  # type: ignore[call-overload]
+    return Bounded(unpacked, limit)
+
+
+def _filled(stream: Readable, size: int) -> bytes:
+    """Pipes may give less than is asked for; a format needs the whole head."""
+    data = _read(stream, size)
+    while len(data) < size and (more := _read(stream, size - len(data))):
+        data += more
+    return data
+
+
+def _read(stream: Readable, size: int) -> bytes:
+    try:
+        return stream.read(size)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputError(f"damaged gzip data: {error}") from None

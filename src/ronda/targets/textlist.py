@@ -1,0 +1,112 @@
+"""Text lists: a URL a line, or running text with URLs in it."""
+
+import codecs
+from collections.abc import Iterator
+
+from ronda import config, urls
+from ronda.model import Link, Place, Problem
+from ronda.targets.encoding import marked
+from ronda.targets.prose import urls_in
+from ronda.targets.source import Readable, not_a_url
+
+CHUNK = 256 * 1024  # bytes read at once
+LONGEST_LINE = (
+    1024 * 1024
+)  # characters; it bounds the memory a file without lines takes
+
+# Schemes without // that may stand on a line; anything else is a host with its port.
+_OPAQUE = ("mailto:", "tel:", "sms:", "news:", "urn:", "magnet:", "geo:", "data:")
+
+
+def read(
+    stream: Readable, document: str, options: config.Check
+) -> Iterator[Link | Problem]:
+    """The URLs of a list; blank lines and lines that begin with # are skipped."""
+    relative = bool(options.base_url)
+    number = 0
+    for lines, clean in _batches(stream):
+        for line in lines:
+            number += 1
+            words = line.split(None, 1)
+            if not words or words[0][0] == "#":
+                continue
+            # This loop is hot: what nearly every line is comes before any call.
+            if clean and len(words) == 1 and line.startswith(("https://", "http://")):
+                yield Link(words[0], Place(document, number))
+            else:
+                yield from _line(line, Place(document, number), relative)
+
+
+def _line(line: str, place: Place, relative: bool) -> Iterator[Link | Problem]:
+    if len(line) > LONGEST_LINE:
+        yield Problem(
+            place, f"a line of more than {LONGEST_LINE:,} characters: skipped"
+        )
+    elif not _is_clean(line):
+        yield Problem(place, "not text: save the list as UTF-8, without NUL bytes")
+    elif len(line.split(None, 1)) > 1:
+        yield from _in_prose(line, place)
+    else:
+        yield from _token(line.strip(), place, relative)
+
+
+def _token(token: str, place: Place, relative: bool) -> Iterator[Link | Problem]:
+    if relative or is_absolute(token):
+        yield Link(token, place)
+        return
+    wrapped = list(_in_prose(token, place))  # <https://…>, "https://…", url=https://…
+    yield from wrapped or (not_a_url(token, place),)
+
+
+def _in_prose(line: str, place: Place) -> Iterator[Link]:
+    for offset, url in urls_in(line):
+        yield Link(url, Place(place.document, place.line, offset + 1))
+
+
+def is_absolute(token: str) -> bool:
+    """Whether an entry is a URL by itself, and not a host with its port."""
+    if not urls.is_absolute(token):
+        return False
+    _, _, rest = token.partition(":")
+    return rest.startswith("//") or token.lower().startswith(_OPAQUE)
+
+
+def _batches(stream: Readable) -> Iterator[tuple[list[str], bool]]:
+    """Whole lines in batches, and whether all of a batch is clean text."""
+    tail = ""
+    skipping = False  # within a line too long, whose head has been given out
+    for chunk in _chunks(stream):
+        text = tail + chunk
+        *lines, tail = text.split("\n")
+        if skipping and lines:
+            del lines[0]
+            skipping = False
+        yield lines, _is_clean(text)
+        if skipping:
+            tail = ""
+        elif len(tail) > LONGEST_LINE:
+            yield [tail], False
+            tail, skipping = "", True
+    yield [tail], _is_clean(tail)
+
+
+def _chunks(stream: Readable) -> Iterator[str]:
+    first = stream.read(CHUNK)
+    codec = marked(first) or "utf-8"
+    errors = "surrogateescape" if codec.startswith("utf-8") else "replace"
+    decoder = codecs.getincrementaldecoder(codec)(errors)
+    chunk = first
+    while chunk:
+        yield decoder.decode(chunk)
+        chunk = stream.read(CHUNK)
+    yield decoder.decode(b"", final=True)
+
+
+def _is_clean(text: str) -> bool:
+    """Whether a text has neither NUL nor what was not UTF-8."""
+    if "\0" in text:
+        return False
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
