@@ -35,6 +35,7 @@ class Exchange:
         "_encoded",
         "_headers",
         "_kept",
+        "_last",
         "_listing",
         "_pinned",
         "_read",
@@ -50,7 +51,7 @@ class Exchange:
         self._headers: list[bytes] = []
         self._body: list[bytes] = []
         self._read = self._kept = 0
-        self._cut = False
+        self._cut = self._last = False
         # What the handle was last set to, so that it is set again only on a change.
         self._pinned = ""
         self._encoded = self._listing = False
@@ -90,6 +91,7 @@ class Exchange:
         """Set the handle to a request, its connection pinned to an address."""
         set_ = self.curl.setopt
         self.request = request
+        self._last = last
         set_(pycurl.URL, request.url)
         if request.method == "HEAD":
             set_(pycurl.NOBODY, 1)
@@ -99,6 +101,8 @@ class Exchange:
             set_(pycurl.RANGE, "0-1023")
         if last:
             set_(pycurl.FORBID_REUSE, 1)
+        if request.fresh:
+            set_(pycurl.FRESH_CONNECT, 1)
         if address != self._pinned:
             self._pin(address)
         if bool(request.body) is not self._encoded:
@@ -195,7 +199,10 @@ class Exchange:
         self._cut = False
         if self.request.partial:
             self.curl.unsetopt(pycurl.RANGE)
-        self.curl.setopt(pycurl.FORBID_REUSE, 0)
+        if self._last:
+            self.curl.setopt(pycurl.FORBID_REUSE, 0)
+        if self.request.fresh:
+            self.curl.setopt(pycurl.FRESH_CONNECT, 0)
 
 
 def _file_errno(url: str) -> int:

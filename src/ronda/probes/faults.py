@@ -124,11 +124,26 @@ _UNREACHABLE = {EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, EACCES, EPERM}
 def fault(answer: Answer) -> Verdict:
     """The verdict on a request that libcurl could not finish."""
     code = _refined(answer) or CURL_REASONS.get(answer.error, "own_fault")
-    return verdict(code, "" if code in _PLAIN else answer.error_text)
+    if code.startswith("timeout_"):
+        return verdict(code, f"after {answer.timings.total:.1f} s")
+    return verdict(code, answer.error_text if code in _UNCLEAR else "")
 
 
-# The words of these say it all; libcurl's own would only repeat them.
-_PLAIN = {"dns_no_such_name", "connect_refused", "empty_reply", "file_missing"}
+# Where libcurl's own words add something to ours.
+_UNCLEAR = {
+    "bad_answer",
+    "bad_encoding",
+    "connect_failed",
+    "dns_failed",
+    "ftp_failed",
+    "http2_error",
+    "own_fault",
+    "proxy_failed",
+    "short_body",
+    "ssh_failed",
+    "tls_failed",
+    "tls_untrusted",
+}
 
 
 def _refined(answer: Answer) -> str | None:
@@ -142,11 +157,19 @@ def _refined(answer: Answer) -> str | None:
             return _phase(answer)
         case 37:
             return "file_denied" if answer.errno in {EACCES, EPERM} else None
+        case 55 | 56:
+            return _cut_off(answer.error_text)
         case 60:
             return _untrusted(answer)
         case _:
-            pass
-    return "bad_answer" if "chunk" in answer.error_text.lower() else None
+            return None
+
+
+def _cut_off(text: str) -> str | None:
+    if "chunk" in text.lower():
+        return "bad_answer"
+    # libcurl tries a kept connection that died once more, and then gives up.
+    return "empty_reply" if "Connection died" in text else None
 
 
 def _refused(errno: int) -> str | None:
@@ -166,7 +189,7 @@ def _phase(answer: Answer) -> str:
 
 
 def _untrusted(answer: Answer) -> str | None:
-    if answer.verify:
-        return VERIFY_REASONS.get(answer.verify)
-    # libcurl checks names itself, after OpenSSL found nothing wrong.
-    return "tls_wrong_name" if "name" in answer.error_text.lower() else None
+    # libcurl compares names itself, after OpenSSL found nothing wrong.
+    if "subject name" in answer.error_text:
+        return "tls_wrong_name"
+    return VERIFY_REASONS.get(answer.verify)

@@ -80,5 +80,6 @@ def retry(visit: Visit, found: Verdict, tries: int, gap: float) -> Ask | Done:
     """Ask once more after a growing gap, while a temporary fault has tries left."""
     if found.state is not State.TEMPORARY or visit.attempts > tries:
         return Done(found)
-    again = replace(visit, attempts=visit.attempts + 1)
+    request = replace(visit.request, fresh=True)
+    again = replace(visit, request=request, attempts=visit.attempts + 1)
     return Ask(again, delay=gap * 2 ** (visit.attempts - 1))

@@ -57,7 +57,7 @@ class Http:
             if answer.certificate is None:
                 return _VERDICT_200
         elif self._distrust_head(visit, answer):
-            return Ask(self._by_get(visit))
+            return Ask(self._by_get(visit, fresh=bool(answer.error)))
         elif status in REDIRECTS and not answer.error:
             return self._follow(visit, answer)
         return self._conclude(visit, answer, now)
@@ -69,8 +69,8 @@ class Http:
             return answer.error in _HEAD_FAULTS and answer.timings.connect > 0
         return answer.status >= 400 and answer.status not in _HEAD_BELIEVED
 
-    def _by_get(self, visit: Visit) -> Visit:
-        asked = replace(visit.request, method="GET", partial=True)
+    def _by_get(self, visit: Visit, fresh: bool) -> Visit:
+        asked = replace(visit.request, method="GET", partial=True, fresh=fresh)
         return replace(visit, request=asked)
 
     # -- redirects -----------------------------------------------------------

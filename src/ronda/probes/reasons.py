@@ -46,9 +46,7 @@ REASONS: dict[str, Reason] = {
     "tls_not_yet_valid": Reason(BROKEN, "certificate is not valid yet"),
     "tls_self_signed": Reason(BROKEN, "certificate is self-signed"),
     "tls_wrong_name": Reason(BROKEN, "certificate is for another name"),
-    "tls_incomplete_chain": Reason(
-        BROKEN, "certificate chain is incomplete, or its issuer is not trusted"
-    ),
+    "tls_incomplete_chain": Reason(BROKEN, "certificate chain incomplete or untrusted"),
     "tls_revoked": Reason(BROKEN, "certificate was revoked"),
     "tls_untrusted": Reason(BROKEN, "certificate cannot be verified"),
     "tls_failed": Reason(BROKEN, "TLS handshake failed"),
@@ -57,7 +55,7 @@ REASONS: dict[str, Reason] = {
     "empty_reply": Reason(TEMPORARY, "the server closed without answering"),
     "not_http": Reason(BROKEN, "the answer is not HTTP"),
     "bad_answer": Reason(BROKEN, "malformed answer"),
-    "short_body": Reason(TEMPORARY, "the answer ended before its announced length"),
+    "short_body": Reason(TEMPORARY, "the answer was cut short"),
     "bad_encoding": Reason(BROKEN, "the body cannot be decoded"),
     "http2_error": Reason(TEMPORARY, "HTTP/2 or HTTP/3 error"),
     "bot_wall": Reason(BLOCKED, "a bot wall answers instead of the page"),

@@ -21,7 +21,7 @@ _ANGLED = re.compile(
     r"|[A-Za-z/!?](?:[^<>\"']+|\"[^\"]*\"|'[^']*')*+)>"
 )
 _PICTURE = re.compile(r"!\[([^\[\]]*)\]\([^)]*\)")
-_LOOKED_AT = 1200  # characters of a link's words; ten times what is shown
+_LOOKED_AT = 480  # characters of a link's words; four times what is shown
 
 
 def read(

@@ -53,7 +53,7 @@ def _columns(results: Iterable[Result], style: Style) -> _Columns:
     position = message = 0
     for result in results:
         if style.verbose or result.verdict is not State.OK:
-            message = max(message, len(result.message))
+            message = max(message, len(_split(result)[0]))
             for place in places(result):
                 position = max(position, len(words.position(place)))
     # One long message must not push every URL off the screen.
@@ -62,22 +62,31 @@ def _columns(results: Iterable[Result], style: Style) -> _Columns:
 
 def _lines(row: Row, columns: _Columns, style: Style) -> Iterator[str]:
     result = row.result
+    message, detail = _split(result)
     cells = [
         "",
         style.paint(words.position(row.place).rjust(columns.position), GREY),
         style.paint(result.verdict.ljust(_VERDICT), COLOURS[result.verdict]),
-        _printable(result.message).ljust(columns.message),
+        _printable(message).ljust(columns.message),
         style.link(_printable(result.url)),
     ]
     if not columns.position:
         del cells[1]
-    extra = _facts(result) if style.verbose else _printable(words.arrow(result))
+    extra = detail or words.arrow(result)
+    if style.verbose:
+        extra = _GAP.join(filter(None, (detail, _facts(result))))
     if extra:
-        cells.append(style.paint(extra, GREY))
+        cells.append(style.paint(_printable(extra), GREY))
     yield _GAP.join(cells)
     for hop in result.hops if style.verbose else ():
         line = _printable(f"{hop.status} -> {hop.to}")
         yield " " * columns.before_url + style.paint(line, GREY)
+
+
+def _split(result: Result) -> tuple[str, str]:
+    """The few words that say what it is, and the detail that follows the URL."""
+    message, _, detail = result.message.partition(": ")
+    return message, "" if detail in result.url else detail
 
 
 def _facts(result: Result) -> str:
