@@ -13,7 +13,7 @@ from ronda.frontier.scope import read_ignore
 from ronda.model import Found, Problem
 from ronda.probes import Handlers
 from ronda.store import Spool
-from ronda.targets import anchors, links_of
+from ronda.targets import anchors, links_of, media_type
 from ronda.workers.book import Book, Listener
 from ronda.workers.run import Parts, Run
 from ronda.workers.worker import work
@@ -45,10 +45,11 @@ async def check(
     """
     clock = SystemClock()
     handlers = Handlers(settings)
+    handlers["http"]  # a wrong setting is found before anything is asked
     book = Book(
         spool,
         clock,
-        anchors,
+        _anchors,
         fragments=settings.check.fragments,
         keep_ok=keep_ok,
         listener=listener,
@@ -69,6 +70,12 @@ async def check(
             book=book,
         )
         yield Run(parts, found)
+
+
+def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
+    """The anchors of a page or document; None when it is of another kind."""
+    kind = media_type(url, content_type)
+    return anchors(body, content_type if content_type.startswith(kind) else kind)
 
 
 async def carry_out(run: Run, settings: Settings) -> None:

@@ -18,63 +18,184 @@ Gap = Annotated[float, Meta(ge=0)]
 Count = Annotated[int, Meta(ge=1)]
 Tries = Annotated[int, Meta(ge=0, le=10)]
 
+# The description of a setting stands at its field, and nowhere else: docs/reference/
+# and ronda.example.toml are made from here. None is "no limit" or "it depends", and
+# such a setting has an example of what may stand in its place.
+
 
 class Check(Struct, frozen=True, forbid_unknown_fields=True):
     """What is checked, and what counts as good."""
 
-    method: Annotated[str, Meta(pattern="^(auto|HEAD|GET)$")] = "auto"
-    accept: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    base_url: str = ""
-    links: bool = True
-    fragments: bool = False
-    column: str = "url"
-    robots: bool = True
-    max_redirects: Annotated[int, Meta(ge=0, le=50)] = 10
-    certificate_days: Annotated[int, Meta(ge=0)] = 14
-    slow: Seconds | None = None
-    max_time: Seconds | None = None
+    method: Annotated[
+        str,
+        Meta(
+            pattern="^(auto|HEAD|GET)$",
+            description="How to ask: HEAD, then GET where HEAD fails (auto); or one.",
+        ),
+    ] = "auto"
+    accept: Annotated[
+        tuple[str, ...],
+        Meta(description="Statuses, ranges and reason codes to take for good."),
+    ] = ()
+    include: Annotated[
+        tuple[str, ...], Meta(description="Patterns: only URLs that match are checked.")
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...], Meta(description="Patterns: URLs that match are left out.")
+    ] = ()
+    base_url: Annotated[
+        str, Meta(description="Where relative links are seen from; empty: their file.")
+    ] = ""
+    links: Annotated[
+        bool,
+        Meta(description="Check the links on a URL that is given as an input too."),
+    ] = True
+    fragments: Annotated[
+        bool, Meta(description="Check that the anchors that links point to exist.")
+    ] = False
+    column: Annotated[
+        str, Meta(description="The column of a CSV file that holds the URLs.")
+    ] = "url"
+    robots: Annotated[
+        bool, Meta(description="Ask each host for its robots.txt first, and obey it.")
+    ] = True
+    max_redirects: Annotated[
+        int, Meta(ge=0, le=50, description="Redirects that are followed for one URL.")
+    ] = 10
+    certificate_days: Annotated[
+        int, Meta(ge=0, description="Warn of certificates that end within these days.")
+    ] = 14
+    slow: Annotated[
+        Seconds | None,
+        Meta(
+            description="Warn of answers that take more seconds; not set: never.",
+            examples=[5.0],
+        ),
+    ] = None
+    max_time: Annotated[
+        Seconds | None,
+        Meta(
+            description="Seconds after which the run ends; not set: no limit.",
+            examples=[600.0],
+        ),
+    ] = None
 
 
 class Politeness(Struct, frozen=True, forbid_unknown_fields=True):
     """How fast a host, and the server behind it, may be asked."""
 
-    interval: Gap | None = None
-    per_host: Count | None = None
-    server_interval: Gap | None = None
-    per_server: Count | None = None
-    max_wait: Gap = 60.0
+    interval: Annotated[
+        Gap | None,
+        Meta(
+            description="Seconds between two requests to one host; "
+            "not set: 0.2, and 0 for your own machines (loopback, private).",
+            examples=[0.2],
+        ),
+    ] = None
+    per_host: Annotated[
+        Count | None,
+        Meta(
+            description="Requests to one host at once; "
+            "not set: 4, and no limit for your own machines.",
+            examples=[4],
+        ),
+    ] = None
+    server_interval: Annotated[
+        Gap | None,
+        Meta(
+            description="Seconds between two requests to one address, whatever its "
+            "names; not set: 0.1, and 0 for your own machines.",
+            examples=[0.1],
+        ),
+    ] = None
+    per_server: Annotated[
+        Count | None,
+        Meta(
+            description="Requests to one address at once; "
+            "not set: 8, and no limit for your own machines.",
+            examples=[8],
+        ),
+    ] = None
+    max_wait: Annotated[
+        Gap,
+        Meta(description="Longest Retry-After, in seconds, that is waited for."),
+    ] = 60.0
 
 
 class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     """How requests are made."""
 
-    concurrency: Annotated[int, Meta(ge=1, le=4000)] = 128
-    processes: Annotated[int, Meta(ge=1, le=64)] = 1
-    timeout: Seconds = 20.0
-    connect_timeout: Seconds = 10.0
-    retries: Tries = 2
-    retry_gap: Gap = 1.0
-    user_agent: str = f"ronda/{__version__}"
-    contact: str = ""
-    headers: dict[str, str] = {}
-    insecure: bool = False
-    ca_file: str = ""
-    http2: bool = True
-    body_limit: Annotated[int, Meta(ge=1024)] = 10_000_000
-    name_servers: tuple[str, ...] = ()
+    concurrency: Annotated[
+        int, Meta(ge=1, le=4000, description="Requests under way at once, in all.")
+    ] = 128
+    processes: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=64,
+            description="Processes that ask; more help with many https hosts.",
+        ),
+    ] = 1
+    timeout: Annotated[
+        Seconds, Meta(description="Seconds that one request may take.")
+    ] = 20.0
+    connect_timeout: Annotated[
+        Seconds, Meta(description="Seconds of that time to connect, TLS included.")
+    ] = 10.0
+    retries: Annotated[
+        Tries, Meta(description="Further tries after a temporary fault.")
+    ] = 2
+    retry_gap: Annotated[
+        Gap,
+        Meta(
+            description="Seconds before the first further try; each next one doubles."
+        ),
+    ] = 1.0
+    user_agent: Annotated[
+        str,
+        Meta(description="Who we say we are, also to robots.txt (up to the slash)."),
+    ] = f"ronda/{__version__}"
+    contact: Annotated[
+        str, Meta(description="A URL or mail address, added to the user agent.")
+    ] = ""
+    headers: Annotated[
+        dict[str, str], Meta(description="Headers to send with every request.")
+    ] = {}
+    insecure: Annotated[bool, Meta(description="Do not verify certificates.")] = False
+    ca_file: Annotated[
+        str,
+        Meta(description="Trusted certificates, a PEM file; empty: the system's."),
+    ] = ""
+    http2: Annotated[
+        bool, Meta(description="Speak HTTP/2 with https servers that offer it.")
+    ] = True
+    body_limit: Annotated[
+        int, Meta(ge=1024, description="Bytes of a page that are read for its links.")
+    ] = 10_000_000
+    name_servers: Annotated[
+        tuple[str, ...],
+        Meta(description="Name servers, address or address:port; empty: the system's."),
+    ] = ()
 
 
 class Report(Struct, frozen=True, forbid_unknown_fields=True):
     """What is shown and written."""
 
-    format: str = "text"
-    output: tuple[str, ...] = ()
-    quiet: bool = False
-    verbose: bool = False
-    progress: bool = True
-    colour: bool = True
+    format: Annotated[
+        str, Meta(description="What to print: the name of a report format.")
+    ] = "text"
+    output: Annotated[
+        tuple[str, ...],
+        Meta(description="Files to write too; the ending of each picks its format."),
+    ] = ()
+    quiet: Annotated[
+        bool, Meta(description="Print nothing but mistakes in the input.")
+    ] = False
+    verbose: Annotated[bool, Meta(description="Print good results too.")] = False
+    progress: Annotated[
+        bool, Meta(description="Show on standard error how far the run is.")
+    ] = True
+    colour: Annotated[bool, Meta(description="Use colours in a terminal.")] = True
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True):

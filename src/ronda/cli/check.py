@@ -1,7 +1,7 @@
 """`ronda check`: lists, documents and pages to verdicts."""
 
 import asyncio
-import sys
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -59,10 +59,15 @@ def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> in
 
 async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
     """Check inputs and write the reports; returns the exit code."""
-    with Spool() as spool, Outputs(settings.report) as outputs:
+    with (
+        Spool() as spool,
+        Outputs(settings.report) as outputs,
+        # Not sys.stdin: a thread that waits on that one keeps Python from ending.
+        os.fdopen(os.dup(0), "rb") as stdin,
+    ):
         parts = app.check(
             settings,
-            gather(inputs, settings.check, sys.stdin.buffer),
+            gather(inputs, settings.check, stdin),
             spool,
             keep_ok=outputs.want_all,
             listener=outputs.listener(spool),

@@ -1,5 +1,6 @@
 """One libcurl handle: a request goes into it, an answer is read off it."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote
@@ -21,6 +22,10 @@ PROTOCOLS = (
 )
 DISCARD_LIMIT = 256 * 1024  # bytes of an unwanted body that are read and dropped
 MICRO = 1e-6
+_TEXT = re.compile(
+    rb"\s*($|text/|[^;]*(html|xml|json|markdown|csv|opml))", re.IGNORECASE
+)
+_BLANK = b"\r\n"  # ends a block of headers
 
 OpenSocket = Callable[..., object]
 
@@ -74,7 +79,6 @@ class Exchange:
         # Two curves that every server knows. OpenSSL's own list begins with a
         # post-quantum pair that makes a handshake a third dearer.
         set_(pycurl.SSL_EC_CURVES, "X25519:P-256:P-384:P-521")
-        set_(pycurl.SSL_SESSIONID_CACHE, 0)
         set_(pycurl.OPT_CERTINFO, 1)
         if not settings.http2:
             set_(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
@@ -132,6 +136,9 @@ class Exchange:
     def _write(self, chunk: bytes) -> int | None:
         self._read += len(chunk)
         limit = self.request.body
+        if limit and not self._kept and not self._is_text():
+            self._cut = True
+            return -1  # a picture or an archive has no links and no anchors
         if self._kept < limit:
             kept = chunk[: limit - self._kept]
             self._body.append(kept)
@@ -140,6 +147,13 @@ class Exchange:
             self._cut = True
             return -1  # enough: libcurl closes the connection
         return None
+
+    def _is_text(self) -> bool:
+        """Whether the body is of a kind that is read; so too when nobody says."""
+        for line in reversed(self._headers):
+            if line[:13].lower() == b"content-type:":
+                return _TEXT.match(line[13:]) is not None
+        return True
 
     def answer(self, error: int, text: str) -> Answer:
         """What the handle holds once libcurl is done with it; it is free again."""
@@ -175,11 +189,11 @@ class Exchange:
     def _last_headers(self) -> tuple[bytes, ...]:
         """The lines of the final answer, without those of any 1xx before it."""
         lines = self._headers
-        start = len(lines) - 1
-        while start > 0 and lines[start][:5] != b"HTTP/":
-            start -= 1
-        found = tuple(lines[max(start, 0) :])
+        found = tuple(lines)
         lines.clear()
+        if found.count(_BLANK) > 1:
+            starts = [n for n, line in enumerate(found) if line[:5] == b"HTTP/"]
+            found = found[starts[-1] :] if starts else found
         return found
 
     def _certificate(self) -> Certificate | None:

@@ -11,7 +11,7 @@ Synchronous, and `now` is always an argument. Where a host with work stands:
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nlargest
 
 from ronda.frontier.host import Host, Item, Server
 from ronda.frontier.politeness import Limits, literal_address
@@ -53,6 +53,7 @@ class Frontier:
         self._servers: dict[str, Server] = {}
         self._outside: dict[str, deque[Item]] = {}  # hosts that found no queue free
         self._unresolved: deque[Host] = deque()
+        self.nameless = 0  # hosts that `unresolved` has still to tell of
         self._ready: deque[Host] = deque()
         self._timetable: list[tuple[float, int, Host | Server | Item]] = []
         self._leases: dict[int, Lease] = {}  # oldest deadline first
@@ -103,6 +104,7 @@ class Frontier:
             self._settle(host, address)
         else:
             self._unresolved.append(host)
+            self.nameless += 1
         return host
 
     # -- addresses -----------------------------------------------------------
@@ -110,9 +112,10 @@ class Frontier:
     def unresolved(self) -> Iterator[str]:
         """The hosts whose address must be found before they can be asked; each once.
 
-        To be called after `put`, `take` and `done`: any of them may open a queue.
+        Any `put`, `take` or `done` may open a queue and so add to them.
         """
         while self._unresolved:
+            self.nameless -= 1
             yield self._unresolved.popleft().name
 
     def resolved(self, name: str, address: str, now: float) -> None:
@@ -326,8 +329,7 @@ class Frontier:
 
     def waiting(self, count: int) -> list[tuple[str, int]]:
         """The hosts with the longest queues, and how long these are."""
-        sizes = [
+        sizes = (
             (len(h.queue) + len(h.spill or ()), name) for name, h in self._hosts.items()
-        ]
-        sizes.sort(reverse=True)
-        return [(name, size) for size, name in sizes[:count] if size]
+        )
+        return [(name, size) for size, name in nlargest(count, sizes) if size]

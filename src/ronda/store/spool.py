@@ -7,6 +7,7 @@ need is written away as it comes and read back once.
 from array import array
 from collections.abc import Iterator
 from contextlib import ExitStack
+from struct import Struct
 from tempfile import TemporaryFile
 from types import TracebackType
 from typing import IO, Self
@@ -19,7 +20,7 @@ from ronda.model import Place, Result
 BUFFER = 64 * 1024  # bytes written at once
 _NONE = 0  # no place yet: real offsets are stored plus one
 _SIZE = 4  # bytes that hold a record's length
-_OFFSET = 8  # bytes that hold the place before it
+_HEAD = Struct("<QI")  # a place's own: where the one before it is, and its length
 
 
 class Spool:
@@ -63,10 +64,9 @@ class Spool:
         if new:
             self._last.append(_NONE)
         record = self._encode(place)
-        head = len(record).to_bytes(_SIZE) + self._last[number].to_bytes(_OFFSET)
-        self._places.write(head + record)
+        head = _HEAD.pack(self._last[number], len(record))
         self._last[number] = self._end + 1
-        self._end += len(head) + len(record)
+        self._end += self._places.write(head + record)
         return new
 
     def record(self, result: Result) -> None:
@@ -81,8 +81,7 @@ class Spool:
         found = []
         while offset != _NONE:
             self._places.seek(offset - 1)
-            size = int.from_bytes(self._places.read(_SIZE))
-            offset = int.from_bytes(self._places.read(_OFFSET))
+            offset, size = _HEAD.unpack(self._places.read(_HEAD.size))
             found.append(self._place.decode(self._places.read(size)))
         self._places.seek(self._end)
         return tuple(reversed(found))

@@ -65,7 +65,7 @@ def links(text: str, defined: dict[str, Definition]) -> Iterator[Bracket]:
         at = mark.end()
         if mark[0][0] == "\n":
             openers.clear()  # brackets do not reach over paragraphs
-        elif mark[0][-1] == "[":
+        elif mark[0] in {"[", "!["}:
             openers.append(mark)
         elif mark[0] == "]" and openers:
             opener = openers.pop()

@@ -58,8 +58,8 @@ def _is_wanted(row: Row) -> bool:
             return _HINTS.isdisjoint(row.kind.lower().split())
         case "form":  # what answers a POST need not answer a GET
             return row.kind.lower() != "post"
-        case _:
-            return True
+        case tag:
+            return row.attribute != "data" or tag == "object"
 
 
 def _rows(data: bytes | str) -> list[Row]:

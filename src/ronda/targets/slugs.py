@@ -17,6 +17,7 @@ _MARKS = (
     (re.compile(r"\[([^\[\]]*)\](?:\([^)]*\)|\[[^\]]*\])?"), r"\1"),
     (re.compile(r"(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)"), ""),
 )
+_LONGEST = 1000  # characters of a heading; it bounds what the patterns above look at
 _KEPT = ("L", "M", "Nd", "Nl", "Pc")  # Unicode categories; Pc has the underscore
 
 
@@ -32,7 +33,7 @@ def slugs(text: str) -> Iterator[str]:
 
 def slug(heading: str) -> str:
     """One heading as an anchor: lower case, punctuation dropped, spaces to hyphens."""
-    words = _words(heading).strip().lower()
+    words = _words(heading.strip()).lower()
     return "".join("-" if c == " " else c for c in words if _is_kept(c))
 
 
@@ -53,9 +54,9 @@ def _headings(text: str) -> Iterator[str]:
     for line, seen in zip(plain.split("\n"), masked, strict=True):
         mark = _HEADING.match(seen)
         if mark:
-            yield _unclosed(line[mark.end() :].strip())
+            yield _unclosed(line[mark.end() :].strip())[:_LONGEST]
         elif _UNDERLINE.match(seen) and before.strip():
-            yield before.strip(" \t>")
+            yield before.strip(" \t>")[:_LONGEST]
         before = "" if mark else seen and line
 
 

@@ -9,7 +9,8 @@ from ronda.probes import judge_fragment
 from ronda.store import Spool
 
 Listener = Callable[[Result], None]
-Anchors = Callable[[bytes, str], "frozenset[str] | None"]
+# The anchors of a body, by its URL and its content type; None for kinds that have none.
+Anchors = Callable[[bytes, str, str], "frozenset[str] | None"]
 
 
 class Book:
@@ -65,7 +66,8 @@ class Book:
             return
         anchors = None
         if answer.body and not answer.cut:
-            anchors = self._anchors(answer.body, answer.header("content-type"))
+            kind = answer.header("content-type")
+            anchors = self._anchors(answer.body, visit.request.url, kind)
         result = self._result(visit, found, answer)
         self._pages[page] = (found, result, anchors)
         if page in self._spool:

@@ -22,7 +22,7 @@ class Gate:
         self._waiting: dict[str, list[Item]] = {}
 
     def check(self, item: Item) -> Verdict | bool | Visit:
-        """True: go on. False: wait. A verdict: it ends here. A visit: ask this first."""
+        """True: go on. False: wait. A verdict: it ends. A visit: ask this first."""
         url = item.url if isinstance(item, Target) else item.request.url
         authority = _authority(url)
         rules = self._rules.get(authority)

@@ -28,6 +28,7 @@ from ronda.model import (
 from ronda.probes import Handlers, Unsupported, verdict
 from ronda.workers.book import Book
 from ronda.workers.gate import Gate
+from ronda.workers.threads import in_thread
 
 BATCH = 2000  # references read at a time
 PLENTY = 20_000  # queued visits above which no more are read
@@ -120,17 +121,16 @@ class Run:
 
     async def feed(self) -> None:
         """Read references while the frontier has room for them."""
-        while not self.stopped:
-            batch = await asyncio.to_thread(list, islice(self._found, BATCH))
-            for found in batch:
-                self.admit(found)
-            if len(batch) < BATCH:
-                break
-            while self._frontier.queued > PLENTY and not self.stopped:
-                self._room.clear()
-                await self._room.wait()
-        self.fed = True
-        self._wake()
+        try:
+            while batch := await in_thread(lambda: list(islice(self._found, BATCH))):
+                for found in batch:
+                    self.admit(found)
+                while self._frontier.queued > PLENTY:
+                    self._room.clear()
+                    await self._room.wait()
+        finally:
+            self.fed = True
+            self._wake()
 
     def admit(self, found: Found | Problem) -> None:
         """Take in a reference: a new URL is put on its way, a known one only noted."""
@@ -173,8 +173,10 @@ class Run:
                 self.begun += 1
                 item = passed
         self._frontier.put(item, self._now(), delay)
-        self._resolve()
-        self._wake()
+        if self._frontier.nameless:
+            self._resolve()
+        if self._idle:
+            self._wake()
 
     def _turn_away(self, item: Item, found: Verdict) -> None:
         self._book.record(self.begin(item), found, Answer())
@@ -203,7 +205,8 @@ class Run:
         """The next lease, as soon as there is one; None when the run is over."""
         while not self.stopped:
             taken = self._frontier.take(self._now())
-            self._resolve()
+            if self._frontier.nameless:
+                self._resolve()
             if taken is not None:
                 if self._idle:
                     self._pass_on()
@@ -244,7 +247,8 @@ class Run:
             self._frontier.hold(visit.host, now + step.hold)
         if not self._frontier.done(trans, now):
             return  # taken back meanwhile: another worker has it
-        self._resolve()
+        if self._frontier.nameless:
+            self._resolve()
         if isinstance(step, Ask):
             self._put(step.visit, step.delay)
         else:
@@ -269,13 +273,9 @@ class Run:
 
     async def _read(self, visit: Visit, answer: Answer) -> None:
         """Follow the links on a document that the user named."""
-        links = await asyncio.to_thread(
-            list,
-            self._parts.read(
-                answer.body, visit.request.url, answer.header("content-type")
-            ),
-        )
-        for found in links:
+        kind = answer.header("content-type")
+        links = self._parts.read(answer.body, visit.request.url, kind)
+        for found in await in_thread(lambda: list(links)):
             self.admit(found)
 
     # -- waking --------------------------------------------------------------------
@@ -325,19 +325,22 @@ class Run:
     def stop(self, why: str) -> None:
         """Take nothing more; what is under way may end."""
         self.stopped = self.stopped or why
+        self._feeding.cancel()
         self._wake_all()
 
     async def carry_out(self, work: "Work", count: int) -> None:
         """Feed, and let some workers work, until all is over."""
         async with asyncio.TaskGroup() as self._tasks:
-            self._spawn(self.feed(), "feed")
+            self._feeding = self._spawn(self.feed(), "feed")
             for number in range(count):
                 self._spawn(work(self), f"worker {number}")
         if self._timer is not None:
             self._timer.cancel()
 
-    def _spawn(self, coroutine: Coroutine[Any, Any, None], name: str) -> None:
-        self._tasks.create_task(coroutine, name=name)
+    def _spawn(
+        self, coroutine: Coroutine[Any, Any, None], name: str
+    ) -> asyncio.Task[None]:
+        return self._tasks.create_task(coroutine, name=name)
 
     @property
     def counts(self) -> Mapping[State, int]:

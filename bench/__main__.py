@@ -1,0 +1,113 @@
+"""`make bench`: every bar of the design that has a rival or a limit, in one run."""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import msgspec
+
+from bench import rivals
+from bench.measure import Cost, median, run
+from bench.nginx import Nginx
+
+RESULTS = Path(__file__).parent / "results.json"
+Commands = dict[str, list[str]]
+
+
+def main() -> None:
+    """Measure, print the tables, and keep the figures."""
+    options = argparse.ArgumentParser(prog="make bench")
+    options.add_argument("--runs", type=int, default=3)
+    options.add_argument("--only", choices=["list", "tls", "memory", "frontier"])
+    given = options.parse_args()
+    found: dict[str, Any] = {"machine": platform.processor() or platform.machine()}
+    if given.only and RESULTS.exists():
+        found = json.loads(RESULTS.read_text())
+    with TemporaryDirectory(prefix="ronda-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with Nginx(folder) as nginx:
+            for scenario in (lists, tls, memory):
+                if given.only in (None, scenario.__name__.rstrip("s")):
+                    found |= scenario(nginx, given.runs)
+    if given.only in (None, "frontier"):
+        found |= frontier()
+    RESULTS.write_text(json.dumps(found, indent=2) + "\n")
+
+
+def lists(nginx: Nginx, runs: int) -> dict[str, Any]:
+    """20,000 URLs over 100 addresses, connections kept."""
+    urls = nginx.plain_list(20_000)
+    found = {}
+    for method in ("GET", "HEAD"):
+        commands = {
+            "lychee": rivals.lychee(urls, method),
+            "ronda": rivals.ronda(urls, method, 1),
+            "ronda, 2 processes": rivals.ronda(urls, method, 2),
+        }
+        title = f"20,000 URLs, {method}, 200 at once"
+        found[f"list_{method}"] = compare(title, commands, 20_000, runs)
+    return found
+
+
+def tls(nginx: Nginx, runs: int) -> dict[str, Any]:
+    """2,000 https URLs on 2,000 addresses, a fresh connection each."""
+    urls = nginx.tls_list()
+    commands = {
+        "lychee": rivals.lychee(urls, "HEAD"),
+        "ronda": rivals.ronda(urls, "HEAD", 1),
+        "ronda, 2 processes": rivals.ronda(urls, "HEAD", 2),
+    }
+    return {"tls": compare("2,000 https URLs, HEAD", commands, 2000, runs)}
+
+
+def memory(nginx: Nginx, runs: int) -> dict[str, Any]:
+    """What 180,000 further URLs cost in memory."""
+    costs = {
+        count: run(rivals.ronda(nginx.plain_list(count), "HEAD", 1), count)
+        for count in (20_000, 200_000)
+    }
+    grown = (costs[200_000].peak_mb - costs[20_000].peak_mb) * 1e6 / 180_000
+    print(f"\n200,000 URLs: {costs[200_000].peak_mb:.0f} MB, {grown:.0f} bytes a URL")
+    return {"memory": {"bytes_a_url": grown, "peak_mb": costs[200_000].peak_mb}}
+
+
+def frontier() -> dict[str, Any]:
+    """The frontier alone, in a process of its own."""
+    command = [sys.executable, "-m", "bench.frontier"]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    found = json.loads(printed)
+    print(
+        f"\nfrontier, 1,000,000 URLs over 100,000 hosts: {found['a_second']:,.0f} "
+        f"put+take+done a second, {found['bytes_a_url']:.0f} bytes a queued URL"
+    )
+    return {"frontier": found}
+
+
+def compare(title: str, commands: Commands, urls: int, runs: int) -> dict[str, Any]:
+    """Run each command in turn, several times; print the medians and the ratios."""
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    for _ in range(runs):
+        for name, command in commands.items():
+            costs[name].append(run(command, urls))
+    medians = {name: median(found) for name, found in costs.items()}
+    rival = medians["lychee"]
+    print(f"\n{title}\n{'':20}{'URL/s':>9}{'CPU ms':>9}{'MB':>7}   against lychee")
+    for name, cost in medians.items():
+        print(
+            f"{name:20}{cost.urls_a_second:9,.0f}{cost.cpu_ms_a_url:9.4f}"
+            f"{cost.peak_mb:7.0f}   "
+            f"{cost.urls_a_second / rival.urls_a_second:.2f}x URL/s, "
+            f"{cost.cpu_ms_a_url / rival.cpu_ms_a_url:.2f}x CPU"
+        )
+    runs_made = {name: msgspec.to_builtins(found) for name, found in costs.items()}
+    return {"median": msgspec.to_builtins(medians), "runs": runs_made}
+
+
+if __name__ == "__main__":
+    main()

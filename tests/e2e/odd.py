@@ -1,0 +1,186 @@
+"""Servers for what neither nginx nor the rude server does: one function a server."""
+
+import contextlib
+import re
+import socket
+import socketserver
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from servers.certificates import Certificate
+from servers.process import HOST
+
+TALK_SECONDS = 20.0  # the longest a connection is kept
+Talk = Callable[[socket.socket], None]
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+
+@contextlib.contextmanager
+def serving(talk: Talk, context: ssl.SSLContext | None = None) -> Iterator[int]:
+    """The port of a server that talks to each connection in a thread of its own."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.settimeout(TALK_SECONDS)
+            # Whatever the client does is the end of its connection only.
+            with contextlib.suppress(OSError):
+                if context is None:
+                    talk(self.request)
+                    return
+                with context.wrap_socket(self.request, server_side=True) as secure:
+                    talk(secure)
+
+    with _Server((HOST, 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+# -- http --------------------------------------------------------------------
+
+
+def read_head(connection: socket.socket) -> tuple[str, str]:
+    """The method and the target of a request; both empty when there is none."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        more = connection.recv(65_536)
+        if not more:
+            return "", ""
+        head += more
+    method, target, _ = head.decode("latin-1").split(" ", 2)
+    return method, target
+
+
+def answer(
+    connection: socket.socket, status: str, *headers: str, body: bytes = b""
+) -> None:
+    """A whole answer, after which the connection closes."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body)}", "Connection: close"]
+    head = "".join(f"{line}\r\n" for line in [*lines, *headers])
+    connection.sendall(head.encode() + b"\r\n" + body)
+
+
+def no_robots(connection: socket.socket) -> None:
+    """A site whose robots.txt fails and whose pages do not."""
+    _, target = read_head(connection)
+    failed = target.startswith("/robots.txt")
+    answer(connection, "503 Service Unavailable" if failed else "200 OK")
+
+
+def plain(connection: socket.socket) -> None:
+    """A site on which everything is well."""
+    read_head(connection)
+    answer(connection, "200 OK")
+
+
+def resets_streams(connection: socket.socket) -> None:
+    """HTTP/2 that takes back every stream with an internal error."""
+    settings, reset = 4, 3
+    connection.sendall(_frame(settings, 0))
+    data = b""
+    for stream in re.finditer(b"", b"x" * 50):  # at most so many reads
+        del stream
+        more = connection.recv(65_536)
+        if not more:
+            return
+        data += more
+        # A HEADERS frame (type 1) that ends its headers, on a stream of its own.
+        for number in (1, 3):
+            if b"\x01\x05" + struct.pack(">I", number) in data:
+                connection.sendall(_frame(reset, number, struct.pack(">I", 2)))
+
+
+def _frame(kind: int, stream: int, payload: bytes = b"") -> bytes:
+    size = struct.pack(">I", len(payload))[1:]
+    return size + bytes([kind, 0]) + struct.pack(">I", stream) + payload
+
+
+# -- ftp ---------------------------------------------------------------------
+
+
+def no_data_connection(connection: socket.socket) -> None:
+    """An ftp server that lets you in, and then opens no second connection."""
+    replies = {
+        b"USER": b"230 welcome",
+        b"PWD": b'257 "/"',
+        b"TYPE": b"200 fine",
+        b"CWD": b"250 fine",
+        b"QUIT": b"221 bye",
+    }
+    connection.sendall(b"220 ready\r\n")
+    for line in connection.makefile("rb"):
+        reply = replies.get(line.split()[0].upper(), b"502 not here")
+        connection.sendall(reply + b"\r\n")
+
+
+# -- tls ---------------------------------------------------------------------
+
+
+def tls(certificate: Certificate, *protocols: str) -> ssl.SSLContext:
+    """A server's side of TLS; protocols are those of ALPN."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.chain, certificate.key)
+    if protocols:
+        context.set_alpn_protocols(list(protocols))
+    return context
+
+
+def for_clients_only(folder: Path) -> tuple[Certificate, Path]:
+    """A certificate that is no server's, and the authority that issued it."""
+    now = datetime.now(UTC)
+    root_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
+    root_name, name = (
+        x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+        for text in ("root", "client")
+    )
+    month = timedelta(days=30)
+
+    def build(subject: x509.Name, public: ec.EllipticCurvePublicKey) -> object:
+        return (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(root_name)
+            .public_key(public)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - month)
+            .not_valid_after(now + month)
+        )
+
+    constraints = x509.BasicConstraints(ca=True, path_length=None)
+    root = (
+        build(root_name, root_key.public_key())  # type: ignore[attr-defined]
+        .add_extension(constraints, critical=True)
+        .sign(root_key, hashes.SHA256())
+    )
+    usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
+    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    leaf = (
+        build(name, key.public_key())  # type: ignore[attr-defined]
+        .add_extension(usage, critical=True)
+        .add_extension(names, critical=False)
+        .sign(root_key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    authority, chain, private = (folder / f for f in ("root.pem", "leaf.pem", "key"))
+    authority.write_bytes(root.public_bytes(pem))
+    chain.write_bytes(leaf.public_bytes(pem))
+    kind, plain_ = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    private.write_bytes(key.private_bytes(pem, kind, plain_))
+    return Certificate(chain=chain, key=private, not_after=now + month), authority

@@ -1,0 +1,145 @@
+import io
+
+import pytest
+
+from ronda import config
+from ronda.model import Link, Place
+from ronda.targets import hypertext, plainhtml
+from ronda.targets.hypertext import read
+
+EVERYTHING = """<base href="/b/">
+<meta http-equiv=refresh content="0; url='next.html'"><meta name=x content="0; url=no">
+<link rel=icon href=lk imagesrcset="a1.png 1x, a2.png 2x">
+<link rel="preconnect" href=//no><link rel="DNS-Prefetch" href=//no>
+<style>@import "imp.css"; a { b: url( 'u.css' ) }</style>
+<body background=bg.png style="background: url(st.png)">
+<a href=" a1 ">one <b>two</b></a> <a href="javascript:no()">x</a> <a href="#f">x</a>
+<map><area href=ar alt="an area"></map>
+<img src=i srcset="s1 1x, s2 2x" alt="a picture"> <img src="data:image/png;base64,no">
+<script src=sc>var no = '<a href="no">'</script> <iframe src=if></iframe> <embed src=em>
+<audio src=au><source src=so srcset=so2><track src=tr></audio>
+<video src=vi poster=po></video> <input src=in> <object data=ob></object>
+<form action=fo></form> <form method=POST action=no></form>
+<blockquote cite=ci></blockquote> <q cite=qc></q> <ins cite=ic></ins> <del cite=dc></del>
+<svg><use xlink:href="#u"/><image href="im1"/></svg>
+<noscript><img src=ns></noscript> <template><a href=tm>x</a></template>
+<!-- <a href=no> --> <a ping=no href=a2><img alt="pic"></a> <p data="no" name=x>
+"""
+EXPECTED = [
+    "next.html",
+    "lk",
+    "a1.png",
+    "a2.png",
+    "imp.css",
+    "u.css",
+    "bg.png",
+    "st.png",
+    "a1",
+    "#f",
+    "ar",
+    "i",
+    "s1",
+    "s2",
+    "sc",
+    "if",
+    "em",
+    "au",
+    "so",
+    "so2",
+    "tr",
+    "vi",
+    "po",
+    "in",
+    "ob",
+    "fo",
+    "ci",
+    "qc",
+    "ic",
+    "dc",
+    "#u",
+    "im1",
+    "ns",
+    "tm",
+    "a2",
+]
+
+
+def links(html: str | bytes) -> list[Link]:
+    data = html.encode() if isinstance(html, str) else html
+    return [
+        item
+        for item in read(io.BytesIO(data), "a.html", config.Check())
+        if isinstance(item, Link)
+    ]
+
+
+def test_every_attribute_that_names_a_url_is_read() -> None:
+    assert sorted(link.url for link in links(EVERYTHING)) == sorted(EXPECTED)
+
+
+def test_the_spare_parser_finds_the_same() -> None:
+    rows = [row for row in plainhtml.rows(EVERYTHING) if hypertext._is_wanted(row)]
+
+    assert sorted(row.url for row in rows) == sorted(EXPECTED)
+
+
+def test_the_spare_parser_keeps_places_and_words() -> None:
+    rows = plainhtml.rows("<!-- x\n--><p>\n <a href=x>one <b>two</b></a>")
+
+    assert rows == [plainhtml.Row("a", "href", "x", 3, 2, "", "one two")]
+
+
+def test_the_spare_parser_finds_the_same_anchors() -> None:
+    page = "<p id=a><a name=b>x</a><a id=c name=d></a><p name=no>"
+
+    assert set(hypertext.anchors(page)) - {""} == plainhtml.anchors(page) - {""}
+
+
+@pytest.mark.parametrize("mark", ["<a ", '<a "', "<![", "<!--", "</", "<?"])
+def test_the_spare_parser_is_quick_with_hostile_pages(mark: str) -> None:
+    assert plainhtml.rows(mark * 100_000 + "--><a href=x>")[-1].url == "x"
+
+
+def test_a_base_counts_for_links_before_it_too_and_only_the_first() -> None:
+    found = links("<link href=x><base href=/one/><base href=/two/><a href=y>z</a>")
+
+    assert [(link.url, link.base) for link in found] == [("x", "/one/"), ("y", "/one/")]
+
+
+def test_a_link_keeps_its_line_column_and_words() -> None:
+    (link,) = links("<p>\n  <a\n href=x>  some\n <i>words</i> </a>")
+
+    assert link.place == Place("a.html", 2, 3, "some words")
+
+
+def test_the_words_of_a_picture_are_its_description() -> None:
+    found = links("<a href=x><img src=y alt='a cat'></a>")
+
+    assert [link.place.text for link in found] == ["a cat", "a cat"]
+
+
+def test_long_words_are_cut() -> None:
+    (link,) = links(f"<a href=x>{'word ' * 1000}</a>")
+
+    assert len(link.place.text) == 120
+
+
+def test_the_charset_is_that_of_the_mark_then_of_the_page() -> None:
+    (by_meta,) = links('<meta charset="koi8-r"><a href=я>'.encode("koi8-r"))
+    (by_mark,) = links('<meta charset="koi8-r"><a href=я>'.encode("utf-8-sig"))
+
+    assert by_meta.url == by_mark.url == "я"
+
+
+def test_bookmarks_of_a_browser_are_read() -> None:
+    found = links(
+        "<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<TITLE>Bookmarks</TITLE>\n<DL><p>\n"
+        '<DT><A HREF="https://a.example/" ADD_DATE="1">A site</A>\n'
+        '<DT><A HREF="place:sort=8">Recent</A>\n</DL>'
+    )
+
+    assert found[0] == Link("https://a.example/", Place("a.html", 4, 5, "A site"))
+
+
+def test_nested_anchors_stay_linear() -> None:
+    assert len(links("<a href=x>words<table><tr><td>" * 30_000)) == 30_000
