@@ -25,7 +25,7 @@ def target(number: int) -> Target:
 def main() -> None:
     """Prints put+take+done a second, and bytes a queued URL, its text included."""
     limits = Limits(interval=1.0, per_host=1, server_interval=0.0, per_server=10)
-    frontier = Frontier(lambda _address: limits, queue_count=HOSTS)
+    frontier = Frontier(lambda _host, _address: limits, queue_count=HOSTS)
     gc.collect()
     empty, making, putting = resident(), 0.0, 0.0
     for number in range(URLS):

@@ -25,7 +25,7 @@ from ronda.config import IGNORE_NAME, Settings
 from ronda.model import Answer, State, Timings
 from ronda.probes import REASONS, SCHEMES, http_verdict
 from ronda.probes.faults import CURL_REASONS, VERIFY_REASONS, fault
-from ronda.probes.http import REDIRECTS
+from ronda.probes.http import PERMANENT, REDIRECTS
 from ronda.probes.reasons import status_words
 from ronda.targets import SOURCES
 
@@ -93,9 +93,9 @@ number.
 
 ## HTTP statuses
 
-Of the answer at the end of the way: redirects ({redirects}) are followed, and judged by
-where they lead. A failure that HEAD brings is asked again by GET. Some refusals are
-known by their headers to come from a wall against programs: `bot_wall`.
+Of the answer at the end of the way: redirects are followed, and judged by where they
+lead. A failure that HEAD brings is asked again by GET. Some refusals are known by their
+headers to come from a wall against programs: `bot_wall`.
 
 {statuses}
 
@@ -222,8 +222,8 @@ def _kind(schema: dict[str, Any]) -> str:
     match schema:
         case {"anyOf": [wanted, _]}:  # or not set
             return _kind(wanted)
-        case {"pattern": pattern}:
-            return "one of " + ", ".join(pattern.strip("^()$").split("|"))
+        case {"enum": values}:
+            return "one of " + ", ".join(values)
         case {"type": kind}:
             return _KINDS[kind] + _range(schema)
         case _:
@@ -272,7 +272,6 @@ def verdicts_page() -> str:
     verify = ((str(n), _code(code)) for n, code in VERIFY_REASONS.items())
     return _filled(
         VERDICTS_PAGE,
-        redirects=", ".join(map(str, sorted(REDIRECTS))),
         states=_table(("state", "meaning"), states),
         reasons=_table(("code", "state", "words"), reasons),
         statuses=_table(("status", "state", "code", "words"), _statuses()),
@@ -283,9 +282,12 @@ def verdicts_page() -> str:
 
 def _statuses() -> Iterator[tuple[str, ...]]:
     """Each status that has a name, and the ranges between them."""
-    final = (status for status in STATUSES if status not in REDIRECTS)
-    for (words, *_), group in groupby(final, key=_status_key):
+    for (words, *_), group in groupby(STATUSES, key=_status_key):
         first, *rest = group
+        if first in REDIRECTS:
+            good = "moved_permanently" if first in PERMANENT else "redirected"
+            yield str(first), "followed", f"{_code(good)} if all is well there", words
+            continue
         found = http_verdict(first)
         numbers = f"{first}-{rest[-1]}" if rest else str(first)
         code = f"{_code('http_')} and the number" if rest else _code(found.reason)

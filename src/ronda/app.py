@@ -15,7 +15,8 @@ from ronda.probes import Handlers
 from ronda.store import Spool
 from ronda.targets import anchors, links_of, media_type
 from ronda.workers.book import Book, Listener
-from ronda.workers.run import Parts, Run
+from ronda.workers.parts import Parts
+from ronda.workers.run import Run
 from ronda.workers.worker import work
 
 

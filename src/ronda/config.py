@@ -1,17 +1,22 @@
 """ronda.toml as one frozen tree, checked once; unknown keys are errors."""
 
+import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
-from ronda import __version__
-from ronda.errors import SettingsError
+from ronda import __version__, urls
+from ronda.errors import SettingsError, UrlError
 
 FILE_NAME = "ronda.toml"
 IGNORE_NAME = ".rondaignore"
+
+_SERVER = re.compile(
+    r"\d+\.\d+\.\d+\.\d+(:\d+)?|[0-9a-fA-F:]*:[0-9a-fA-F:.]*|\[[^\]]+\](:\d+)?"
+)
 
 Seconds = Annotated[float, Meta(gt=0)]
 Gap = Annotated[float, Meta(ge=0)]
@@ -27,11 +32,8 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     """What is checked, and what counts as good."""
 
     method: Annotated[
-        str,
-        Meta(
-            pattern="^(auto|HEAD|GET)$",
-            description="How to ask: HEAD, then GET where HEAD fails (auto); or one.",
-        ),
+        Literal["auto", "HEAD", "GET"],
+        Meta(description="How to ask: HEAD, then GET where HEAD fails (auto); or one."),
     ] = "auto"
     accept: Annotated[
         tuple[str, ...],
@@ -153,13 +155,17 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
     ] = 1.0
     user_agent: Annotated[
         str,
-        Meta(description="Who we say we are, also to robots.txt (up to the slash)."),
-    ] = f"ronda/{__version__}"
+        Meta(
+            description="Who we say we are, also to robots.txt (up to the slash); "
+            "empty: ronda and its version."
+        ),
+    ] = ""
     contact: Annotated[
         str, Meta(description="A URL or mail address, added to the user agent.")
     ] = ""
     headers: Annotated[
-        dict[str, str], Meta(description="Headers to send with every request.")
+        dict[str, str],
+        Meta(description="Headers to send with every request, to every host."),
     ] = {}
     insecure: Annotated[bool, Meta(description="Do not verify certificates.")] = False
     ca_file: Annotated[
@@ -176,6 +182,12 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
         tuple[str, ...],
         Meta(description="Name servers, address or address:port; empty: the system's."),
     ] = ()
+
+    @property
+    def agent(self) -> str:
+        """The user agent as it is sent."""
+        name = self.user_agent or f"ronda/{__version__}"
+        return f"{name} (+{self.contact})" if self.contact else name
 
 
 class Report(Struct, frozen=True, forbid_unknown_fields=True):
@@ -215,16 +227,46 @@ def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
         options: section → key → value; lists are added to the file's lists.
 
     Raises:
-        SettingsError: one line that names the file, the key and what is wrong.
+        SettingsError: one line that names the file or option, the key, what is wrong.
     """
     found = _read(path)
     for section, values in options.items():
         table = found.setdefault(section, {})
         if not isinstance(table, dict):
-            continue  # the check below names it
+            continue  # the conversion below names it
         for key, value in values.items():
             table[key] = _over(table.get(key), value)
-    return check(found, path or Path(FILE_NAME))
+    try:
+        settings = msgspec.convert(found, Settings)
+    except msgspec.ValidationError as error:
+        words = _words(str(error))
+        raise SettingsError(_where(words, path or Path(FILE_NAME), options)) from None
+    _require(settings)
+    return settings
+
+
+def _where(words: str, path: Path, options: dict[str, dict[str, Any]]) -> str:
+    """Name the option that was given, or else the file."""
+    key = words.partition(":")[0]
+    section, _, name = key.partition(".")
+    if name in options.get(section, {}):
+        return f"--{name.replace('_', '-')}{words.removeprefix(key)}"
+    return f"{path}: {words}"
+
+
+def _require(settings: Settings) -> None:
+    """What no type can say."""
+    base, trusted = settings.check.base_url, settings.fetch.ca_file
+    try:
+        urls.normalise(base or "http://a/")
+    except UrlError as error:
+        raise SettingsError(f"check.base_url: {error}") from None
+    if trusted and not Path(trusted).is_file():
+        raise SettingsError(f"fetch.ca_file: no such file: {trusted}")
+    for server in settings.fetch.name_servers:
+        if not _SERVER.fullmatch(server):
+            words = f"'{server}' is neither an address nor address:port"
+            raise SettingsError(f"fetch.name_servers: {words}")
 
 
 def _over(old: Any, new: Any) -> Any:
@@ -250,19 +292,7 @@ def _read(path: Path | None) -> dict[str, Any]:
         raise SettingsError(f"{path}: {error.strerror}") from None
 
 
-def check(values: dict[str, Any], path: Path) -> Settings:
-    """A tree of plain values as settings.
-
-    Raises:
-        SettingsError: the first wrong key or value.
-    """
-    try:
-        return msgspec.convert(values, Settings)
-    except msgspec.ValidationError as error:
-        raise SettingsError(f"{path}: {_words(str(error), values)}") from None
-
-
-def _words(text: str, values: dict[str, Any]) -> str:
+def _words(text: str) -> str:
     """What is wrong, with the key first and the known keys at hand."""
     message, _, where = text.partition(" - at `$")
     key = where.rstrip("`").lstrip(".")

@@ -48,9 +48,11 @@ def serving(talk: Talk, context: ssl.SSLContext | None = None) -> Iterator[int]:
     with _Server((HOST, 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 # -- http --------------------------------------------------------------------
@@ -95,16 +97,12 @@ def resets_streams(connection: socket.socket) -> None:
     settings, reset = 4, 3
     connection.sendall(_frame(settings, 0))
     data = b""
-    for stream in re.finditer(b"", b"x" * 50):  # at most so many reads
-        del stream
-        more = connection.recv(65_536)
-        if not more:
-            return
+    while more := connection.recv(65_536):
         data += more
-        # A HEADERS frame (type 1) that ends its headers, on a stream of its own.
-        for number in (1, 3):
-            if b"\x01\x05" + struct.pack(">I", number) in data:
-                connection.sendall(_frame(reset, number, struct.pack(">I", 2)))
+        # A HEADERS frame that ends its headers and its stream, whose number follows.
+        while found := re.search(rb"\x01\x05\0\0\0([\1-\x7f])", data):
+            connection.sendall(_frame(reset, found[1][0], struct.pack(">I", 2)))
+            data = data[found.end() :]
 
 
 def _frame(kind: int, stream: int, payload: bytes = b"") -> bytes:

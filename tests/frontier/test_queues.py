@@ -18,7 +18,7 @@ def target(host: str, number: int = 0) -> Target:
 
 
 def frontier(limits: Limits = FREE, **options: int) -> Frontier:
-    return Frontier(lambda _address: limits, **options)
+    return Frontier(lambda _host, _address: limits, **options)
 
 
 def resolve(of: Frontier, address: str = "10.0.0.1", now: float = 0.0) -> None:
@@ -197,7 +197,7 @@ class World:
             h: f"10.0.0.{self.random.randrange(servers) + 1}" for h in self.hosts
         }
         self.frontier = Frontier(
-            lambda _a: limits, queue_count=max(1, hosts // 2), queue_length=3
+            lambda _h, _a: limits, queue_count=max(1, hosts // 2), queue_length=3
         )
         self.now = 0.0
         self.under_way: list[tuple[float, int, Lease]] = []

@@ -60,8 +60,9 @@ def test_the_charset_of_the_header_counts() -> None:
     assert anchors(page, "text/html; charset=koi8-r") == {"я"}
 
 
-def test_other_documents_have_none() -> None:
-    assert anchors(b"<p id=a>", "application/pdf") == frozenset()
+def test_of_other_documents_nothing_is_known() -> None:
+    assert anchors(b"<p id=a>", "application/pdf") is None
+    assert anchors(b"<p>", "text/html") == frozenset()
 
 
 @given(st.text())

@@ -20,47 +20,31 @@ EVERYTHING = """<base href="/b/">
 <audio src=au><source src=so srcset=so2><track src=tr></audio>
 <video src=vi poster=po></video> <input src=in> <object data=ob></object>
 <form action=fo></form> <form method=POST action=no></form>
-<blockquote cite=ci></blockquote> <q cite=qc></q> <ins cite=ic></ins> <del cite=dc></del>
+<blockquote cite=ci></blockquote> <q cite=qc></q> <ins cite=ic></ins>
+<del cite=dc></del>
 <svg><use xlink:href="#u"/><image href="im1"/></svg>
 <noscript><img src=ns></noscript> <template><a href=tm>x</a></template>
 <!-- <a href=no> --> <a ping=no href=a2><img alt="pic"></a> <p data="no" name=x>
 """
 EXPECTED = [
-    "next.html",
-    "lk",
-    "a1.png",
-    "a2.png",
-    "imp.css",
-    "u.css",
-    "bg.png",
-    "st.png",
-    "a1",
-    "#f",
-    "ar",
-    "i",
-    "s1",
-    "s2",
-    "sc",
-    "if",
-    "em",
-    "au",
-    "so",
-    "so2",
-    "tr",
-    "vi",
-    "po",
-    "in",
-    "ob",
-    "fo",
-    "ci",
-    "qc",
-    "ic",
-    "dc",
-    "#u",
-    "im1",
-    "ns",
-    "tm",
-    "a2",
+    *("next.html", "lk", "a1.png", "a2.png", "imp.css", "u.css", "bg.png", "st.png"),
+    *("a1", "#f", "ar", "i", "s1", "s2", "sc", "if", "em", "au", "so", "so2", "tr"),
+    *(
+        "vi",
+        "po",
+        "in",
+        "ob",
+        "fo",
+        "ci",
+        "qc",
+        "ic",
+        "dc",
+        "#u",
+        "im1",
+        "ns",
+        "tm",
+        "a2",
+    ),
 ]
 
 

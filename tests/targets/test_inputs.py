@@ -1,7 +1,9 @@
 import gzip
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -162,22 +164,47 @@ def test_a_drive_letter_is_not_a_scheme() -> None:
 
 
 def test_an_empty_file_is_said() -> None:
-    assert message(write("a.md", "")).startswith("empty")
+    assert gathered(write("a.md", "")) == [
+        Problem(Place("a.md"), "empty: nothing in it to check", grave=False)
+    ]
 
 
 def test_a_file_of_no_known_kind_is_one_problem() -> None:
     assert message(write("a.bin", b"\x89PNG\0\0\xff\n\0\n")).startswith("not text")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_what_cannot_be_read_is_said_and_the_rest_goes_on() -> None:
-    write("d/a.md")
-    write("d/b.md")
-    Path("d/a.md").chmod(0)
-    write("d/closed/no.md")
-    Path("d/closed").chmod(0)
+NOBODY = 65534
 
-    found = gathered("d")
+
+@pytest.fixture
+def as_nobody() -> Iterator[None]:
+    """Root reads everything, so it must not be root who reads."""
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(NOBODY)
+    yield
+    os.seteuid(before)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[str]:
+    """Unlike pytest's own, one that anybody may enter."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield folder
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_goes_on(
+    open_folder: str, request: pytest.FixtureRequest
+) -> None:
+    write(f"{open_folder}/a.md")
+    write(f"{open_folder}/b.md")
+    Path(open_folder, "a.md").chmod(0)
+    write(f"{open_folder}/closed/no.md")
+    Path(open_folder, "closed").chmod(0)
+    request.getfixturevalue("as_nobody")
+
+    found = gathered(open_folder)
 
     assert sorted(type(item).__name__ for item in found) == [
         "Found",
@@ -186,7 +213,11 @@ def test_what_cannot_be_read_is_said_and_the_rest_goes_on() -> None:
     ]
 
 
-def test_reading_a_folder_as_a_file_is_a_problem_of_its_own() -> None:
+def test_a_file_that_opens_but_cannot_be_read_is_a_problem() -> None:
+    assert message("/proc/self/mem").startswith("cannot be read: ")
+
+
+def test_a_folder_named_as_a_document_is_not_read_as_one() -> None:
     write("d/a.md/inner.txt")
 
     assert message("d").startswith("no documents in it")

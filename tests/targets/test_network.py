@@ -103,6 +103,26 @@ def test_a_damaged_body_is_a_problem() -> None:
     assert isinstance(problem, Problem)
 
 
+def test_an_archive_is_not_unpacked_in_search_of_links() -> None:
+    body = gzip.compress(bytes(5000))[:-4]
+
+    assert found(body, "application/gzip", "https://a.example/a.tar.gz") == []
+
+
+def test_a_document_that_cannot_be_read_is_no_mistake_of_the_user() -> None:
+    (problem,) = found("<rss/>", "text/xml")
+
+    assert isinstance(problem, Problem)
+    assert not problem.grave
+
+
+def test_a_link_that_is_no_url_is_a_mistake() -> None:
+    (problem,) = found("<a href='https://['>")
+
+    assert isinstance(problem, Problem)
+    assert problem.grave
+
+
 def test_passwords_are_not_shown_in_places() -> None:
     (item,) = found("<a href=x>", "text/html", "https://me:secret@a.example/")
 

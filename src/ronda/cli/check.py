@@ -34,7 +34,7 @@ INTERRUPTED = 130
 )
 @with_options
 def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> int:
-    r"""Check links: in lists, documents, folders, sitemaps and pages.
+    """Check links: in lists, documents, folders, sitemaps and pages.
 
     An INPUT is a URL, a file, a folder, a glob, or - for standard input. A URL given
     here is a document too: it is checked, and so are the links on it. Lists may be
@@ -50,7 +50,7 @@ def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> in
 
     Ends with 0 when nothing is broken, 1 when something is, 2 when an input or a
     setting cannot be used, 130 when interrupted.
-    """
+    """  # noqa: D301  # click reads \b
     if not inputs:
         raise UsageError("nothing to check: give a URL, a file, a folder, or -")
     settings = load(config_file, as_settings(given))
@@ -63,7 +63,8 @@ async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
         Spool() as spool,
         Outputs(settings.report) as outputs,
         # Not sys.stdin: a thread that waits on that one keeps Python from ending.
-        os.fdopen(os.dup(0), "rb") as stdin,
+        # Unbuffered: a slow writer's lines are checked as they come.
+        os.fdopen(os.dup(0), "rb", buffering=0) as stdin,
     ):
         parts = app.check(
             settings,

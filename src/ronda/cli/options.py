@@ -33,7 +33,7 @@ OPTIONS: tuple[Option, ...] = (
         "--method",
         "check.method",
         "How to ask: HEAD and then GET where HEAD fails (auto), or only one of them.",
-        click.Choice(["auto", "HEAD", "GET"], case_sensitive=False),
+        click.Choice(["auto", "HEAD", "GET"]),
     ),
     Option(
         "--accept",

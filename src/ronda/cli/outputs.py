@@ -11,6 +11,7 @@ from typing import Self, TextIO
 from msgspec.structs import replace
 
 from ronda.cli.report import FORMATS, Format, Style, format_for
+from ronda.cli.report.words import problem_line
 from ronda.config import Report
 from ronda.errors import UsageError
 from ronda.model import Result, Summary
@@ -53,9 +54,7 @@ class Outputs:
     @property
     def want_all(self) -> bool:
         """Whether any report tells of good results too."""
-        return self._settings.verbose or any(
-            found.name not in {"text", "markdown"} for found, _, _ in self._targets
-        )
+        return self._settings.verbose or any(f.good_too for f, _, _ in self._targets)
 
     def listener(self, spool: Spool) -> Callable[[Result], None] | None:
         """Writes the streamed formats while the run goes on."""
@@ -73,6 +72,9 @@ class Outputs:
 
     def write(self, results: Spool, summary: Summary) -> None:
         """Write every report that is made at the end."""
+        if self._settings.quiet:
+            for problem in summary.problems:
+                sys.stderr.write(problem_line(problem) + "\n")
         for found, out, style in self._targets:
             if found.line is None:
                 found.write(results, summary, out, style)

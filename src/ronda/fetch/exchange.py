@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 import pycurl
 
-from ronda import __version__
 from ronda.config import Fetch
 from ronda.fetch.certificates import Certificates, ca_file
 from ronda.model import Answer, Certificate, Request, Timings
@@ -21,7 +20,7 @@ PROTOCOLS = (
     | pycurl.PROTO_FILE
 )
 DISCARD_LIMIT = 256 * 1024  # bytes of an unwanted body that are read and dropped
-MICRO = 1e-6
+MICRO = 1_000_000  # libcurl counts in millionths of a second
 _TEXT = re.compile(
     rb"\s*($|text/|[^;]*(html|xml|json|markdown|csv|opml))", re.IGNORECASE
 )
@@ -72,7 +71,7 @@ class Exchange:
         set_(pycurl.OPENSOCKETFUNCTION, open_socket)
         set_(pycurl.HEADERFUNCTION, self._headers.append)
         set_(pycurl.WRITEFUNCTION, self._write)
-        set_(pycurl.USERAGENT, user_agent(settings))
+        set_(pycurl.USERAGENT, settings.agent)
         set_(pycurl.TIMEOUT_MS, int(settings.timeout * 1000))
         set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
         set_(pycurl.HTTPHEADER, [f"{k}: {v}" for k, v in settings.headers.items()])
@@ -179,11 +178,11 @@ class Exchange:
     def _timings(self) -> Timings:
         get = self.curl.getinfo
         return Timings(
-            name=get(pycurl.NAMELOOKUP_TIME_T) * MICRO,
-            connect=get(pycurl.CONNECT_TIME_T) * MICRO,
-            tls=get(pycurl.APPCONNECT_TIME_T) * MICRO,
-            first_byte=get(pycurl.STARTTRANSFER_TIME_T) * MICRO,
-            total=get(pycurl.TOTAL_TIME_T) * MICRO,
+            name=get(pycurl.NAMELOOKUP_TIME_T) / MICRO,
+            connect=get(pycurl.CONNECT_TIME_T) / MICRO,
+            tls=get(pycurl.APPCONNECT_TIME_T) / MICRO,
+            first_byte=get(pycurl.STARTTRANSFER_TIME_T) / MICRO,
+            total=get(pycurl.TOTAL_TIME_T) / MICRO,
         )
 
     def _last_headers(self) -> tuple[bytes, ...]:
@@ -228,9 +227,3 @@ def _file_errno(url: str) -> int:
         return 0
     except OSError as error:
         return error.errno or 0
-
-
-def user_agent(settings: Fetch) -> str:
-    """Who we say we are, with a contact when one is set."""
-    name = settings.user_agent or f"ronda/{__version__}"
-    return f"{name} (+{settings.contact})" if settings.contact else name

@@ -13,6 +13,7 @@ PER_HOST = 4
 SERVER_INTERVAL = 0.1
 PER_SERVER = 8
 
+NAME_SERVERS = "mx:"  # the key of questions about mail domains
 _UNBOUNDED = 1 << 30
 
 
@@ -35,15 +36,18 @@ class Policy:
             settings, Limits(INTERVAL, PER_HOST, SERVER_INTERVAL, PER_SERVER)
         )
 
-    def limits(self, address: str) -> Limits:
-        """The limits for a host that lives at an address ("" when it has none)."""
-        return self._own if is_own(address) else self._strangers
+    def limits(self, host: str, address: str) -> Limits:
+        """The limits for a host, by where it lives ("" when it has no address)."""
+        return self._own if is_own(host, address) else self._strangers
 
 
-def is_own(address: str) -> bool:
-    """Whether an address can only be a machine of the operator's own network."""
+def is_own(host: str, address: str) -> bool:
+    """Whether only machines of the operator's own are asked.
+
+    That is: private addresses, his disk (no host at all), and his name servers.
+    """
     if not address:
-        return False
+        return host in {"", NAME_SERVERS}
     parsed = ip_address(address)
     return parsed.is_loopback or parsed.is_private
 

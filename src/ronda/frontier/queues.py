@@ -39,7 +39,7 @@ class Frontier:
 
     def __init__(
         self,
-        limits: Callable[[str], Limits],
+        limits: Callable[[str, str], Limits],
         *,
         queue_count: int = QUEUE_COUNT,
         queue_length: int = QUEUE_LENGTH,
@@ -127,7 +127,7 @@ class Frontier:
             self._list(host, now)
 
     def _settle(self, host: Host, address: str) -> None:
-        host.limits = self._limits(address)
+        host.limits = self._limits(host.name, address)
         if address:
             host.server = self._servers.get(address)
             if host.server is None:

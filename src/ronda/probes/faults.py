@@ -1,5 +1,6 @@
 """What libcurl's errors mean: error, system code and phase to a reason code."""
 
+from collections.abc import Callable
 from errno import (
     EACCES,
     ECONNREFUSED,
@@ -148,34 +149,29 @@ _UNCLEAR = {
 
 def _refined(answer: Answer) -> str | None:
     """A more exact code where libcurl's is too broad."""
-    match answer.error:
-        case 6 if answer.errno:  # the name server's own trouble
-            return "dns_failed"
-        case 7:
-            return _refused(answer.errno)
-        case 28:
-            return _phase(answer)
-        case 37:
-            return "file_denied" if answer.errno in {EACCES, EPERM} else None
-        case 55 | 56:
-            return _cut_off(answer.error_text)
-        case 60:
-            return _untrusted(answer)
-        case _:
-            return None
+    refine = _REFINE.get(answer.error)
+    return refine(answer) if refine else None
 
 
-def _cut_off(text: str) -> str | None:
-    if "chunk" in text.lower():
+def _unnamed(answer: Answer) -> str | None:
+    return "dns_failed" if answer.errno else None  # the name server's own trouble
+
+
+def _unread(answer: Answer) -> str | None:
+    return "file_denied" if answer.errno in {EACCES, EPERM} else None
+
+
+def _refused(answer: Answer) -> str | None:
+    if answer.errno == ECONNREFUSED:
+        return "connect_refused"
+    return "connect_unreachable" if answer.errno in _UNREACHABLE else None
+
+
+def _cut_off(answer: Answer) -> str | None:
+    if "chunk" in answer.error_text.lower():
         return "bad_answer"
     # libcurl tries a kept connection that died once more, and then gives up.
-    return "empty_reply" if "Connection died" in text else None
-
-
-def _refused(errno: int) -> str | None:
-    if errno == ECONNREFUSED:
-        return "connect_refused"
-    return "connect_unreachable" if errno in _UNREACHABLE else None
+    return "empty_reply" if "Connection died" in answer.error_text else None
 
 
 def _phase(answer: Answer) -> str:
@@ -193,3 +189,14 @@ def _untrusted(answer: Answer) -> str | None:
     if "subject name" in answer.error_text:
         return "tls_wrong_name"
     return VERIFY_REASONS.get(answer.verify)
+
+
+_REFINE: dict[int, Callable[[Answer], str | None]] = {
+    6: _unnamed,
+    7: _refused,
+    28: _phase,
+    37: _unread,
+    55: _cut_off,
+    56: _cut_off,
+    60: _untrusted,
+}

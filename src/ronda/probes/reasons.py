@@ -60,7 +60,6 @@ REASONS: dict[str, Reason] = {
     "http2_error": Reason(TEMPORARY, "HTTP/2 or HTTP/3 error"),
     "bot_wall": Reason(BLOCKED, "a bot wall answers instead of the page"),
     "slow": Reason(WARNING, "works, but slowly"),
-    "accepted": Reason(OK, "accepted by your settings"),
     # fragments
     "fragment_found": Reason(OK, "the anchor exists"),
     "fragment_missing": Reason(BROKEN, "no such anchor on the page"),
@@ -116,7 +115,12 @@ _STATUS: dict[int, State] = {
     451: BLOCKED,
     999: BLOCKED,  # a social network's own way to refuse programs
 }
+# Unofficial ones, and those that Python's versions call by different names.
 _ODD_WORDS = {
+    413: "Content Too Large",
+    414: "URI Too Long",
+    416: "Range Not Satisfiable",
+    422: "Unprocessable Content",
     420: "Enhance Your Calm",
     444: "No Response",
     499: "Client Closed Request",

@@ -9,8 +9,10 @@ from ronda.targets.slugs import slugs
 _PREFIX = "user-content-"
 
 
-def anchors(data: bytes, media_type: str) -> frozenset[str]:
+def anchors(data: bytes, media_type: str) -> frozenset[str] | None:
     """Every id and name of a page, every heading of a Markdown document.
+
+    None for documents of any other kind: nobody knows what a fragment means there.
 
     Args:
         data: the document.
@@ -24,5 +26,5 @@ def anchors(data: bytes, media_type: str) -> frozenset[str]:
         text = decoded(data, charset(media_type))
         names = {*slugs(text), *hypertext.anchors(text)}
     else:
-        return frozenset()
+        return None
     return frozenset(names - {""})

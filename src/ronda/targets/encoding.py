@@ -44,7 +44,9 @@ def as_utf8(data: bytes, charset: str) -> bytes:
     codec = codec_of(charset)
     if marked(data) or not codec:
         return data
-    return codecs.BOM_UTF8 + data.decode(codec, "replace").encode("utf-8", "replace")
+    if codec != "utf-8":
+        data = data.decode(codec, "replace").encode("utf-8", "replace")
+    return codecs.BOM_UTF8 + data
 
 
 def _decoded(data: bytes, codec: str) -> str:

@@ -123,7 +123,7 @@ def _links(
         yield Problem(Place(name), str(error))
         return
     if not bounded.head:
-        yield Problem(Place(name), "empty: there is nothing in it to check")
+        yield Problem(Place(name), "empty: nothing in it to check", grave=False)
     elif not source:
         yield Problem(Place(name), "not text, and of no kind that is known")
     elif bounded.cut:

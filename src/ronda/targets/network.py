@@ -29,15 +29,16 @@ def links_of(
     place = Place(urls.without_credentials(url))
     try:
         stream = opened(io.BytesIO(body))
+        source = formats.of_answer(url, content_type, stream.head)
+        if source is None:
+            return
         data = as_utf8(stream.read(), formats.charset(content_type))
     except InputError as error:
-        yield Problem(place, str(error))
+        yield Problem(place, str(error), grave=False)
         return
-    source = formats.of_answer(url, content_type, stream.head)
-    if source:
-        yield from _resolved(source, io.BytesIO(data), url, replace(check, base_url=""))
-    if source and stream.cut:
-        yield Problem(place, TOO_LARGE)
+    yield from _resolved(source, io.BytesIO(data), url, replace(check, base_url=""))
+    if stream.cut:
+        yield Problem(place, TOO_LARGE, grave=False)
 
 
 def _resolved(
@@ -45,9 +46,11 @@ def _resolved(
 ) -> Iterator[Found | Problem]:
     document = Document(url)
     for item in source.read(stream, urls.without_credentials(url), check):
-        # Any page of text may come: its words are not entries of a list gone wrong.
-        if isinstance(item, Problem) and source is formats.TEXT:
-            continue
-        found = resolve(item, document, check) if isinstance(item, Link) else item
-        if found is not None:
-            yield found
+        if isinstance(item, Link):
+            found = resolve(item, document, check)
+            if found is not None:
+                yield found
+        elif source is not formats.TEXT:
+            # The user wrote none of it: that a feed or a table holds no links we can
+            # read is no mistake of his, and words on a page of text are not even news.
+            yield replace(item, grave=False)

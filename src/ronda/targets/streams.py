@@ -12,6 +12,7 @@ from ronda.targets.source import Readable
 LIMIT = 100 * 1024 * 1024
 _HEAD = 1024  # bytes by which a format is told
 TOO_LARGE = f"larger than {LIMIT // 1024 // 1024} MB: the rest is not read"
+_MARKUP = (b"<", b"{", b"[")  # what begins so must be seen whole
 _GZIP = b"\x1f\x8b"
 
 
@@ -56,9 +57,15 @@ def opened(stream: Readable, limit: int = LIMIT) -> Bounded:
 
 
 def _filled(stream: Readable, size: int) -> bytes:
-    """Pipes may give less than is asked for; a format needs the whole head."""
+    """Enough to tell a format by: pipes may give less than is asked for.
+
+    A line of a list is enough, so that a slow writer's first URLs need not wait.
+    """
     data = _read(stream, size)
-    while len(data) < size and (more := _read(stream, size - len(data))):
+    while len(data) < size and (data[:1] in _MARKUP or b"\n" not in data):
+        more = _read(stream, size - len(data))
+        if not more:
+            break
         data += more
     return data
 

@@ -1,6 +1,7 @@
 """Text lists: a URL a line, or running text with URLs in it."""
 
 import codecs
+import re
 from collections.abc import Iterator
 
 from ronda import config, urls
@@ -14,8 +15,8 @@ LONGEST_LINE = (
     1024 * 1024
 )  # characters; it bounds the memory a file without lines takes
 
-# Schemes without // that may stand on a line; anything else is a host with its port.
-_OPAQUE = ("mailto:", "tel:", "sms:", "news:", "urn:", "magnet:", "geo:", "data:")
+_PORT = re.compile(r"\d{1,5}(?:/|$)")  # as in localhost:8080/page
+SHORTEST_SCHEME = 2  # characters; one is a drive
 
 
 def read(
@@ -64,11 +65,11 @@ def _in_prose(line: str, place: Place) -> Iterator[Link]:
 
 
 def is_absolute(token: str) -> bool:
-    """Whether an entry is a URL by itself, and not a host with its port."""
-    if not urls.is_absolute(token):
+    """Whether an entry is a URL by itself, and not a host with its port or a drive."""
+    scheme, _, rest = token.partition(":")
+    if not urls.is_absolute(token) or len(scheme) < SHORTEST_SCHEME:
         return False
-    _, _, rest = token.partition(":")
-    return rest.startswith("//") or token.lower().startswith(_OPAQUE)
+    return rest.startswith("//") or ("." not in scheme and not _PORT.match(rest))
 
 
 def _batches(stream: Readable) -> Iterator[tuple[list[str], bool]]:

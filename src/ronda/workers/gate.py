@@ -6,10 +6,13 @@ from ronda import urls
 from ronda.frontier.robots import SIZE_LIMIT, Robots
 from ronda.model import Answer, Request, Target, Verdict, Visit
 from ronda.probes import verdict
-from ronda.probes.faults import fault
 
 Item = Target | Visit
 ALL_ALLOWED = Robots()
+
+# True: go on. False: wait. A verdict: it ends here. An answer: the host's own fault,
+# which its pages share.
+Passed = bool | Verdict | Answer
 
 
 class Gate:
@@ -18,12 +21,12 @@ class Gate:
     def __init__(self, agent: str) -> None:
         # The product token, by which a file knows us.
         self._agent = agent.split("/", 1)[0].strip().lower()
-        self._rules: dict[str, Robots | Verdict] = {}
+        self._rules: dict[str, Robots | Verdict | Answer] = {}
         self._waiting: dict[str, list[Item]] = {}
 
-    def check(self, item: Item) -> Verdict | bool | Visit:
-        """True: go on. False: wait. A verdict: it ends. A visit: ask this first."""
-        url = item.url if isinstance(item, Target) else item.request.url
+    def check(self, item: Item) -> Passed | Visit:
+        """Whether an item may be asked; a visit is to be asked first."""
+        url = asked_url(item)
         authority = _authority(url)
         rules = self._rules.get(authority)
         if rules is not None:
@@ -35,23 +38,31 @@ class Gate:
         self._waiting[authority] = [item]
         return _question(authority)
 
-    def _judge(self, rules: Robots | Verdict, url: str) -> Verdict | bool:
-        if isinstance(rules, Verdict):
+    def _judge(self, rules: Robots | Verdict | Answer, url: str) -> Passed:
+        if not isinstance(rules, Robots):
             return rules
         rule = rules.decide(self._agent, url)
         if rule is None or rule.allow:
             return True
         return verdict("robots_disallow", f"Disallow: {urls.shown(rule.path)}")
 
-    def learn(
-        self, target: Target, answer: Answer
-    ) -> Iterator[tuple[Item, Verdict | bool]]:
+    def learn(self, target: Target, answer: Answer) -> Iterator[tuple[Item, Passed]]:
         """Take in what came back for robots.txt; yields those who waited for it."""
         authority = target.url.removesuffix("/robots.txt")
         rules = self._rules[authority] = _read(answer)
         for item in self._waiting.pop(authority, ()):
-            url = item.url if isinstance(item, Target) else item.request.url
-            yield item, self._judge(rules, url)
+            yield item, self._judge(rules, asked_url(item))
+
+
+def asked_url(item: Item) -> str:
+    """The URL that an item will ask for next."""
+    return item.url if isinstance(item, Target) else item.request.url
+
+
+def has_robots(item: Item) -> bool:
+    """Whether an item is of the web, and not robots.txt itself."""
+    target = item if isinstance(item, Target) else item.target
+    return not target.robots and asked_url(item).startswith(("http:", "https:"))
 
 
 def _authority(url: str) -> str:
@@ -64,14 +75,10 @@ def _question(authority: str) -> Visit:
     return Visit(target, request, target.host)
 
 
-def _read(answer: Answer) -> Robots | Verdict:
-    """RFC 9309, 2.3.1: found, not there, or not to be had.
-
-    A host that cannot be reached at all is not asked again for each of its pages:
-    they share the fault.
-    """
+def _read(answer: Answer) -> Robots | Verdict | Answer:
+    """RFC 9309, 2.3.1: found, not there, or not to be had."""
     if answer.error:
-        return fault(answer)
+        return answer
     if answer.status >= 500 or answer.status == 429:
         return verdict("robots_unreachable", f"status {answer.status}")
     if answer.status != 200:

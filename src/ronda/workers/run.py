@@ -1,17 +1,15 @@
 """One run: what comes in, what is under way, what has ended, and when all is over."""
 
 import asyncio
+import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from itertools import islice
-from typing import Any, Protocol
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from typing import Any
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from ronda import urls
-from ronda.clock import Clock
-from ronda.config import Settings
-from ronda.frontier import Frontier, Lease, Scope
+from ronda.frontier import Lease
 from ronda.model import (
     Answer,
     Ask,
@@ -23,14 +21,18 @@ from ronda.model import (
     Summary,
     Target,
     Verdict,
+    Via,
     Visit,
 )
-from ronda.probes import Handlers, Unsupported, verdict
-from ronda.workers.book import Book
-from ronda.workers.gate import Gate
+from ronda.probes import SCHEMES, Unsupported, verdict
+from ronda.workers.feed import Feed
+from ronda.workers.gate import Gate, Passed, has_robots
+from ronda.workers.idle import Idle
+from ronda.workers.parts import Parts
 from ronda.workers.threads import in_thread
 
-BATCH = 2000  # references read at a time
+log = logging.getLogger(__name__)
+
 PLENTY = 20_000  # queued visits above which no more are read
 RESOLVERS = 64  # names looked up at once
 
@@ -38,74 +40,21 @@ Item = Target | Visit
 Work = Callable[["Run"], Coroutine[Any, Any, None]]
 
 
-class Fetch(Protocol):
-    """What a run needs of the room that asks."""
-
-    async def ask(self, request: Request, address: str, last: bool) -> Answer:
-        """One request, one answer."""
-
-
-class Address(Protocol):
-    """An address, or the answer to give in its place."""
-
-    @property
-    def address(self) -> str:
-        """Where the host lives; "" when it has no address."""
-
-    @property
-    def failure(self) -> Answer | None:
-        """Why it has none."""
-
-
-class Resolve(Protocol):
-    """What a run needs of the name servers."""
-
-    async def find(self, name: str) -> Address:
-        """The address of a host name."""
-
-    def known(self, name: str) -> Address:
-        """What was found out before."""
-
-
-class Read(Protocol):
-    """What a run needs of the room that finds targets."""
-
-    def __call__(
-        self, body: bytes, url: str, content_type: str
-    ) -> Iterator[Found | Problem]:
-        """The links of a document."""
-
-
-class Parts(Struct, frozen=True):
-    """The parts a run is made of, wired in `app`."""
-
-    settings: Settings
-    clock: Clock
-    frontier: Frontier
-    handlers: Handlers
-    scope: Scope
-    fetch: Fetch
-    names: Resolve
-    read: Read
-    book: Book
-
-
 class Run:
     """Counts everything in and everything out; over when the two are equal."""
 
     def __init__(self, parts: Parts, found: Iterable[Found | Problem]) -> None:
         self._parts = parts
-        self._found = iter(found)
+        self._found = found
         self._frontier = parts.frontier
         self._book = parts.book
         self._now = parts.clock.now
         self.handlers = parts.handlers
         robots = parts.settings.check.robots
-        self._gate = Gate(parts.settings.fetch.user_agent) if robots else None
-        self._idle: deque[asyncio.Future[None]] = deque()
+        self._gate = Gate(parts.settings.fetch.agent) if robots else None
+        self._idle = Idle(parts.clock)
         self._unnamed: deque[str] = deque()
         self._resolvers = 0
-        self._timer: asyncio.TimerHandle | None = None
         self._room = asyncio.Event()
         # Balanced at the end: every visit begun has ended, and nothing is being read.
         self.begun = 0
@@ -122,7 +71,7 @@ class Run:
     async def feed(self) -> None:
         """Read references while the frontier has room for them."""
         try:
-            while batch := await in_thread(lambda: list(islice(self._found, BATCH))):
+            async for batch in Feed(self._found):
                 for found in batch:
                     self.admit(found)
                 while self._frontier.queued > PLENTY:
@@ -130,7 +79,7 @@ class Run:
                     await self._room.wait()
         finally:
             self.fed = True
-            self._wake()
+            self._idle.wake()
 
     def admit(self, found: Found | Problem) -> None:
         """Take in a reference: a new URL is put on its way, a known one only noted."""
@@ -144,43 +93,70 @@ class Run:
             self._start(page, found.reads)
 
     def _start(self, page: str, reads: bool) -> None:
-        handler = self.handlers[urls.scheme(page)]
-        if not handler.allow(page):
-            self._refuse(page, isinstance(handler, Unsupported))
-            return
+        scheme = urls.scheme(page)
         anchors = self._parts.settings.check.fragments
-        target = Target(page, handler.classify(page), reads, anchors)
+        try:
+            handler = self.handlers[scheme]
+            if not handler.allow(page):
+                self._refuse(page, isinstance(handler, Unsupported))
+                return
+            item: Item = Target(page, handler.classify(page), reads, anchors)
+            if scheme not in SCHEMES:
+                item = charged(self.begin(item))
+        except Exception as error:  # a third party's code may do anything
+            log.exception("handler failed url=%s", page)
+            words = f"{type(error).__name__}: {error}"
+            self._record(page, verdict("plugin_failed", words))
+            return
         self.begun += 1
-        self._put(target)
+        self._put(item)
 
     def _refuse(self, page: str, unsupported: bool) -> None:
         if unsupported:
             found = verdict("scheme_unsupported", urls.scheme(page))
         else:
             found = verdict("policy_disallowed")
-        target = Target(page, "")
-        self._book.record(Visit(target, Request(page), ""), found, Answer())
+        self._record(page, found)
+
+    def _record(self, page: str, found: Verdict) -> None:
+        """Record what needed no request."""
+        visit = Visit(Target(page, ""), Request(page), "")
+        self._book.record(visit, found, Answer())
 
     def _put(self, item: Item, delay: float = 0.0) -> None:
-        if self._gate is not None and _has_robots(item):
+        if self._gate is not None and has_robots(item):
             passed = self._gate.check(item)
-            if isinstance(passed, Verdict):
-                self._turn_away(item, passed)
-                return
-            if passed is False:
-                return
             if isinstance(passed, Visit):
                 self.begun += 1
                 item = passed
+            elif passed is not True:
+                self._turn_away(item, passed)
+                return
         self._frontier.put(item, self._now(), delay)
         if self._frontier.nameless:
             self._resolve()
         if self._idle:
-            self._wake()
+            self._idle.wake()
 
-    def _turn_away(self, item: Item, found: Verdict) -> None:
-        self._book.record(self.begin(item), found, Answer())
-        self.ended += 1
+    def _turn_away(self, item: Item, passed: Passed) -> None:
+        """End an item that may not be asked; one that only waits is left alone."""
+        if isinstance(passed, Verdict):
+            self._book.record(self.begin(item), passed, Answer())
+            self.ended += 1
+        elif isinstance(passed, Answer):
+            # As if it had been asked, for the last time, and met the same fault.
+            visit = self.begin(item)
+            tries = self._parts.settings.fetch.retries
+            last = replace(
+                visit,
+                request=replace(visit.request, method="GET"),
+                attempts=visit.attempts + tries,
+            )
+            handler = self.handlers[urls.scheme(visit.target.url)]
+            step = handler.advance(last, passed, self._parts.clock.utc().timestamp())
+            if isinstance(step, Done):
+                self._book.record(visit, step.verdict, passed)
+            self.ended += 1
 
     # -- names -------------------------------------------------------------------
 
@@ -196,7 +172,7 @@ class Run:
             name = self._unnamed.popleft()
             found = await self._parts.names.find(name)
             self._frontier.resolved(name, found.address, self._now())
-            self._wake()
+            self._idle.wake()
         self._resolvers -= 1
 
     # -- the worker's four steps ---------------------------------------------------
@@ -213,10 +189,8 @@ class Run:
                 return taken
             if self._over:
                 break
-            waiter = asyncio.get_running_loop().create_future()
-            self._idle.append(waiter)
-            self._set_timer()
-            await waiter
+            self._idle.wake_at(self._frontier.next_at())
+            await self._idle.wait()
         self._wake_all()
         return None
 
@@ -250,7 +224,7 @@ class Run:
         if self._frontier.nameless:
             self._resolve()
         if isinstance(step, Ask):
-            self._put(step.visit, step.delay)
+            self._put(charged(step.visit), step.delay)
         else:
             await self._end(visit, answer, step.verdict)
         if not self._room.is_set() and self._frontier.queued < PLENTY:
@@ -261,10 +235,10 @@ class Run:
     async def _end(self, visit: Visit, answer: Answer, found: Verdict) -> None:
         if visit.target.robots and self._gate is not None:
             for item, passed in self._gate.learn(visit.target, answer):
-                if isinstance(passed, Verdict):
-                    self._turn_away(item, passed)
-                else:
+                if passed is True:
                     self._frontier.put(item, self._now())
+                else:
+                    self._turn_away(item, passed)
         else:
             self._book.record(visit, found, answer)
             if visit.target.reads and answer.body and found.state in _READABLE:
@@ -278,8 +252,6 @@ class Run:
         for found in await in_thread(lambda: list(links)):
             self.admit(found)
 
-    # -- waking --------------------------------------------------------------------
-
     @property
     def _over(self) -> bool:
         return self.fed and self.begun == self.ended
@@ -287,38 +259,9 @@ class Run:
     def _pass_on(self) -> None:
         """Wake one more worker if there is work for it, or see that one is in time."""
         if self._frontier.ready or self._over:
-            self._wake()
+            self._idle.wake()
         else:
-            self._set_timer()
-
-    def _wake(self) -> None:
-        while self._idle:
-            waiter = self._idle.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                return
-
-    def _wake_all(self) -> None:
-        while self._idle:
-            self._wake()
-        self._room.set()
-
-    def _set_timer(self) -> None:
-        """Wake a worker at the moment the frontier has something due."""
-        moment = self._frontier.next_at()
-        if moment is None:
-            return
-        loop = asyncio.get_running_loop()
-        delay = max(0.0, moment - self._now())
-        if self._timer is not None:
-            if self._timer.when() <= loop.time() + delay:
-                return
-            self._timer.cancel()
-        self._timer = loop.call_later(delay, self._on_time)
-
-    def _on_time(self) -> None:
-        self._timer = None
-        self._wake()
+            self._idle.wake_at(self._frontier.next_at())
 
     # -- the whole -------------------------------------------------------------------
 
@@ -328,14 +271,17 @@ class Run:
         self._feeding.cancel()
         self._wake_all()
 
+    def _wake_all(self) -> None:
+        self._idle.wake_all()
+        self._room.set()
+
     async def carry_out(self, work: "Work", count: int) -> None:
         """Feed, and let some workers work, until all is over."""
         async with asyncio.TaskGroup() as self._tasks:
             self._feeding = self._spawn(self.feed(), "feed")
             for number in range(count):
                 self._spawn(work(self), f"worker {number}")
-        if self._timer is not None:
-            self._timer.cancel()
+        self._idle.close()
 
     def _spawn(
         self, coroutine: Coroutine[Any, Any, None], name: str
@@ -382,7 +328,9 @@ class Run:
 _READABLE = {State.OK, State.WARNING}
 
 
-def _has_robots(item: Item) -> bool:
-    if isinstance(item, Target):
-        return not item.robots and item.url.startswith("http")
-    return not item.target.robots and item.request.url.startswith("http")
+def charged(visit: Visit) -> Visit:
+    """A visit whose request is charged to the host it really goes to."""
+    if visit.request.via is not Via.CURL:
+        return visit
+    host = urls.host(visit.request.url)
+    return visit if host == visit.host else replace(visit, host=host)

@@ -4,8 +4,7 @@ import asyncio
 
 import click
 
-from ronda.cli.check import check_inputs
-from ronda.cli.demo.web import DemoWeb
+from ronda.cli.check import INTERRUPTED, check_inputs
 from ronda.config import Check, Fetch, Report, Settings
 
 # Short, so that the silent server and the flaky ones do not keep anybody waiting.
@@ -32,6 +31,9 @@ def demo(verbose: bool, output: tuple[str, ...]) -> int:
 
 
 async def _demo(report: Report) -> int:
+    # Not at the top: the list of commands must not wait for a certificate library.
+    from ronda.cli.demo.web import DemoWeb  # noqa: PLC0415
+
     async with DemoWeb() as web:
         settings = Settings(
             check=Check(fragments=True),
@@ -45,4 +47,5 @@ async def _demo(report: Report) -> int:
             report=report,
         )
         click.echo(f"A small web at {web.front} is being checked.\n", err=True)
-        return await check_inputs(settings, web.pages)
+        code = await check_inputs(settings, web.pages)
+    return code if code == INTERRUPTED else 0  # its faults are what it is for

@@ -27,6 +27,7 @@ class Format(Struct, frozen=True):
     suffixes: tuple[str, ...]  # how the name of an output file picks it
     write: Write  # the whole report, at the end
     line: Line | None = None  # one result while running, without its newline
+    good_too: bool = True  # it tells of good results even when not asked to
 
 
 def _safe_write(write: Write) -> Write:
@@ -43,22 +44,26 @@ def _safe_line(line: Line) -> Line:
 
 
 def _format(
-    name: str, suffixes: tuple[str, ...], write: Write, line: Line | None = None
+    name: str,
+    suffixes: tuple[str, ...],
+    write: Write,
+    line: Line | None = None,
+    *,
+    good_too: bool = True,
 ) -> Format:
     """A format that is only ever given what may be shown."""
-    return Format(
-        name, suffixes, _safe_write(write), _safe_line(line) if line else None
-    )
+    safe = _safe_line(line) if line else None
+    return Format(name, suffixes, _safe_write(write), safe, good_too)
 
 
 FORMATS: dict[str, Format] = {
     row.name: row
     for row in (
-        _format("text", (".txt",), text.write),
+        _format("text", (".txt",), text.write, good_too=False),
         _format("json", (".json",), structured.write),
         _format("jsonl", (".jsonl",), structured.write_lines, structured.line),
         _format("csv", (".csv",), table.write),
-        _format("markdown", (".md",), markdown.write),
+        _format("markdown", (".md",), markdown.write, good_too=False),
         _format("html", (".html",), page.write),
         _format("junit", (".xml",), junit.write),
         _format("sarif", (".sarif", ".sarif.json"), sarif.write),

@@ -1,0 +1,60 @@
+"""Reads references in a thread, and hands over what there is whenever there is some."""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+AHEAD = 4000  # items read before they are wanted
+
+
+class Feed(Generic[T]):
+    """An iterable that may block, such as lines of standard input, made asynchronous.
+
+    The thread is a daemon: one that is stuck in a read must not outlive a Ctrl-C.
+    """
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = items
+        self._buffer: deque[T] = deque()
+        self._loop = asyncio.get_running_loop()
+        self._some = asyncio.Event()
+        self._told = False  # the loop knows that there is something
+        self._room = threading.Event()
+        self._over = False
+        self._error: Exception | None = None
+
+    async def __aiter__(self) -> AsyncIterator[list[T]]:
+        """All items, in lists of as many as have been read by then."""
+        threading.Thread(target=self._read, name="feed", daemon=True).start()
+        while not self._over or self._buffer:
+            await self._some.wait()
+            self._some.clear()
+            self._told = False  # before taking: what comes later is told anew
+            batch = [self._buffer.popleft() for _ in range(len(self._buffer))]
+            self._room.set()
+            yield batch
+        if self._error is not None:
+            raise self._error
+
+    def _read(self) -> None:
+        try:
+            for item in self._items:
+                self._buffer.append(item)
+                if not self._told:
+                    self._tell()
+                if len(self._buffer) >= AHEAD:
+                    self._room.clear()
+                    self._room.wait()
+        except Exception as error:  # raised again where it is awaited
+            self._error = error
+        self._over = True
+        self._tell()
+
+    def _tell(self) -> None:
+        self._told = True
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._some.set)

@@ -1,0 +1,65 @@
+"""What a run needs of the other rooms, and the parts that give it."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from msgspec import Struct
+
+from ronda.clock import Clock
+from ronda.config import Settings
+from ronda.frontier import Frontier, Scope
+from ronda.model import Answer, Found, Problem, Request
+from ronda.probes import Handlers
+from ronda.workers.book import Book
+
+
+class Fetch(Protocol):
+    """What a run needs of the room that asks."""
+
+    async def ask(self, request: Request, address: str, last: bool) -> Answer:
+        """One request, one answer."""
+
+
+class Address(Protocol):
+    """An address, or the answer to give in its place."""
+
+    @property
+    def address(self) -> str:
+        """Where the host lives; "" when it has no address."""
+
+    @property
+    def failure(self) -> Answer | None:
+        """Why it has none."""
+
+
+class Resolve(Protocol):
+    """What a run needs of the name servers."""
+
+    async def find(self, name: str) -> Address:
+        """The address of a host name."""
+
+    def known(self, name: str) -> Address:
+        """What was found out before."""
+
+
+class Read(Protocol):
+    """What a run needs of the room that finds targets."""
+
+    def __call__(
+        self, body: bytes, url: str, content_type: str
+    ) -> Iterator[Found | Problem]:
+        """The links of a document."""
+
+
+class Parts(Struct, frozen=True):
+    """The parts a run is made of, wired in `app`."""
+
+    settings: Settings
+    clock: Clock
+    frontier: Frontier
+    handlers: Handlers
+    scope: Scope
+    fetch: Fetch
+    names: Resolve
+    read: Read
+    book: Book
