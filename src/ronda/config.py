@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import fields
 
 from ronda import __version__, urls
 from ronda.errors import SettingsError, UrlError
@@ -37,13 +38,21 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     ] = "auto"
     accept: Annotated[
         tuple[str, ...],
-        Meta(description="Statuses, ranges and reason codes to take for good."),
+        Meta(description="What to take for good: 403, 500-599 or a code: tls_expired."),
     ] = ()
     include: Annotated[
-        tuple[str, ...], Meta(description="Patterns: only URLs that match are checked.")
+        tuple[str, ...],
+        Meta(
+            description="Check only URLs that match: a host, the beginning of a URL, "
+            "a text with *, or re:REGEX."
+        ),
     ] = ()
     exclude: Annotated[
-        tuple[str, ...], Meta(description="Patterns: URLs that match are left out.")
+        tuple[str, ...],
+        Meta(
+            description="Leave out URLs that match; also one pattern a line in "
+            ".rondaignore."
+        ),
     ] = ()
     base_url: Annotated[
         str, Meta(description="Where relative links are seen from; empty: their file.")
@@ -219,6 +228,15 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     report: Report = Report()
 
 
+def described(setting: str) -> str:
+    """What a setting, named `section.key`, is for."""
+    found: Any = Settings
+    for name in setting.split("."):
+        found = next(f.type for f in fields(found) if f.name == name)
+    meta: Meta = found.__metadata__[0]
+    return meta.description or ""
+
+
 def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
     """The settings of a file, with what was given on the command line over them.
 
@@ -299,7 +317,7 @@ def _words(text: str) -> str:
     if "unknown field" not in message:
         return f"{key}: {message[0].lower()}{message[1:]}"
     name = message.split("`")[1]
-    section = next((f for f in msgspec.structs.fields(Settings) if f.name == key), None)
-    known = msgspec.structs.fields(section.type if section else Settings)
+    section = next((f for f in fields(Settings) if f.name == key), None)
+    known = fields(section.type if section else Settings)
     names = ", ".join(f.name for f in known)
     return f"unknown key '{f'{key}.' if key else ''}{name}'; known here: {names}"

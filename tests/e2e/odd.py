@@ -9,6 +9,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
@@ -110,6 +111,15 @@ def _frame(kind: int, stream: int, payload: bytes = b"") -> bytes:
     return size + bytes([kind, 0]) + struct.pack(">I", stream) + payload
 
 
+def fails_over_socks(connection: socket.socket) -> None:
+    """A SOCKS proxy that cannot do what it is asked."""
+    connection.recv(65_536)
+    connection.sendall(b"\x05\x00")  # no login needed
+    connection.recv(65_536)
+    connection.sendall(b"\x05\x01\x00\x01" + bytes(6))  # general failure
+    connection.recv(65_536)
+
+
 # -- ftp ---------------------------------------------------------------------
 
 
@@ -126,6 +136,15 @@ def no_data_connection(connection: socket.socket) -> None:
     for line in connection.makefile("rb"):
         reply = replies.get(line.split()[0].upper(), b"502 not here")
         connection.sendall(reply + b"\r\n")
+
+
+# -- ssh ---------------------------------------------------------------------
+
+
+def leaves_in_the_key_exchange(connection: socket.socket) -> None:
+    """An ssh server that gives its name and goes."""
+    connection.sendall(b"SSH-2.0-odd\r\n")
+    connection.recv(65_536)
 
 
 # -- tls ---------------------------------------------------------------------
@@ -168,7 +187,7 @@ def for_clients_only(folder: Path) -> tuple[Certificate, Path]:
         .sign(root_key, hashes.SHA256())
     )
     usage = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH])
-    names = x509.SubjectAlternativeName([x509.DNSName("localhost")])
+    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address(HOST))])
     leaf = (
         build(name, key.public_key())  # type: ignore[attr-defined]
         .add_extension(usage, critical=True)

@@ -7,19 +7,20 @@ import click
 from msgspec import Struct
 
 from ronda.cli.report import FORMATS
+from ronda.config import described
 from ronda.errors import UsageError
 
 
 class Option(Struct, frozen=True):
-    """One option: its spelling, the setting it stands for, and what it says."""
+    """One option: its spelling, and the setting it stands for."""
 
     flag: str
     setting: str  # section.key
-    words: str
     kind: Any = str
     value: Any = None  # what a flag without an argument sets
     many: bool = False
     metavar: str | None = None
+    words: str = ""  # only where the setting's own do not fit
 
     @property
     def name(self) -> str:
@@ -29,169 +30,64 @@ class Option(Struct, frozen=True):
 
 OPTIONS: tuple[Option, ...] = (
     # what is checked, and what counts as good
-    Option(
-        "--method",
-        "check.method",
-        "How to ask: HEAD and then GET where HEAD fails (auto), or only one of them.",
-        click.Choice(["auto", "HEAD", "GET"]),
-    ),
-    Option(
-        "--accept",
-        "check.accept",
-        "Statuses, ranges or reason codes to take for good: 403,500-599,tls_expired.",
-        many=True,
-        metavar="LIST",
-    ),
-    Option(
-        "--include",
-        "check.include",
-        "Check only URLs that match: a host, the beginning of a URL, a text with *, "
-        "or re:REGEX.",
-        many=True,
-        metavar="PATTERN",
-    ),
-    Option(
-        "--exclude",
-        "check.exclude",
-        "Leave out URLs that match (also one pattern a line in .rondaignore).",
-        many=True,
-        metavar="PATTERN",
-    ),
-    Option(
-        "--base-url",
-        "check.base_url",
-        "Where relative links in documents are seen from.",
-        metavar="URL",
-    ),
+    Option("--method", "check.method", click.Choice(["auto", "HEAD", "GET"])),
+    Option("--accept", "check.accept", many=True, metavar="LIST"),
+    Option("--include", "check.include", many=True, metavar="PATTERN"),
+    Option("--exclude", "check.exclude", many=True, metavar="PATTERN"),
+    Option("--base-url", "check.base_url", metavar="URL"),
     Option(
         "--no-links",
         "check.links",
-        "Check a URL given here only itself, not the links on it.",
         value=False,
+        words="Check a URL given here only itself, not the links on it.",
     ),
+    Option("--fragments", "check.fragments", value=True),
+    Option("--column", "check.column", metavar="NAME"),
     Option(
-        "--fragments",
-        "check.fragments",
-        "Check that the anchors links point to exist.",
-        value=True,
+        "--no-robots",
+        "check.robots",
+        value=False,
+        words="Neither ask for robots.txt nor obey it.",
     ),
-    Option(
-        "--column",
-        "check.column",
-        "The column of a CSV file that holds URLs.",
-        metavar="NAME",
-    ),
-    Option(
-        "--no-robots", "check.robots", "Do not ask for robots.txt first.", value=False
-    ),
-    Option(
-        "--max-redirects", "check.max_redirects", "Redirects that are followed.", int
-    ),
-    Option(
-        "--slow",
-        "check.slow",
-        "Warn of answers that take longer.",
-        float,
-        metavar="SECONDS",
-    ),
-    Option(
-        "--max-time",
-        "check.max_time",
-        "End the run after this time, with a report of what was done.",
-        float,
-        metavar="SECONDS",
-    ),
+    Option("--max-redirects", "check.max_redirects", int),
+    Option("--certificate-days", "check.certificate_days", int),
+    Option("--slow", "check.slow", float, metavar="SECONDS"),
+    Option("--max-time", "check.max_time", float, metavar="SECONDS"),
     # politeness
-    Option(
-        "--interval",
-        "politeness.interval",
-        "Least time between two requests to one host. [0.2; own machines 0]",
-        float,
-        metavar="SECONDS",
-    ),
-    Option(
-        "--per-host",
-        "politeness.per_host",
-        "Requests to one host at once. [4; own machines unlimited]",
-        int,
-    ),
-    Option(
-        "--server-interval",
-        "politeness.server_interval",
-        "The same for one address, whatever its names. [0.1; own machines 0]",
-        float,
-        metavar="SECONDS",
-    ),
-    Option(
-        "--per-server",
-        "politeness.per_server",
-        "Requests to one address at once. [8; own machines unlimited]",
-        int,
-    ),
+    Option("--interval", "politeness.interval", float, metavar="SECONDS"),
+    Option("--per-host", "politeness.per_host", int),
+    Option("--server-interval", "politeness.server_interval", float, metavar="SECONDS"),
+    Option("--per-server", "politeness.per_server", int),
+    Option("--max-wait", "politeness.max_wait", float, metavar="SECONDS"),
     # how requests are made
-    Option("--concurrency", "fetch.concurrency", "Requests under way at once.", int),
-    Option(
-        "--processes",
-        "fetch.processes",
-        "Processes that ask; more than one helps long lists of https hosts.",
-        int,
-    ),
-    Option(
-        "--timeout",
-        "fetch.timeout",
-        "Time for one request.",
-        float,
-        metavar="SECONDS",
-    ),
-    Option(
-        "--connect-timeout",
-        "fetch.connect_timeout",
-        "Time to connect.",
-        float,
-        metavar="SECONDS",
-    ),
-    Option("--retries", "fetch.retries", "Further tries after a temporary fault.", int),
-    Option("--user-agent", "fetch.user_agent", "Who we say we are.", metavar="TEXT"),
-    Option(
-        "--contact",
-        "fetch.contact",
-        "A URL or mail address for those we ask, added to the user agent.",
-        metavar="TEXT",
-    ),
+    Option("--concurrency", "fetch.concurrency", int),
+    Option("--processes", "fetch.processes", int),
+    Option("--timeout", "fetch.timeout", float, metavar="SECONDS"),
+    Option("--connect-timeout", "fetch.connect_timeout", float, metavar="SECONDS"),
+    Option("--retries", "fetch.retries", int),
+    Option("--user-agent", "fetch.user_agent", metavar="TEXT"),
+    Option("--contact", "fetch.contact", metavar="TEXT"),
     Option(
         "--header",
         "fetch.headers",
-        "A header to send with every request: 'Name: value'.",
         many=True,
         metavar="HEADER",
+        words="A header to send with every request, to every host: 'Name: value'.",
     ),
-    Option("--insecure", "fetch.insecure", "Do not verify certificates.", value=True),
-    Option("--ca-file", "fetch.ca_file", "Trusted certificates (PEM).", metavar="FILE"),
-    Option(
-        "--name-server",
-        "fetch.name_servers",
-        "A name server to ask, address or address:port.",
-        many=True,
-        metavar="ADDRESS",
-    ),
+    Option("--insecure", "fetch.insecure", value=True),
+    Option("--ca-file", "fetch.ca_file", metavar="FILE"),
+    Option("--name-server", "fetch.name_servers", many=True, metavar="ADDRESS"),
     # what is shown
+    Option("--format", "report.format", click.Choice(list(FORMATS))),
+    Option("--output, -o", "report.output", many=True, metavar="FILE"),
+    Option("--quiet, -q", "report.quiet", value=True),
+    Option("--verbose, -v", "report.verbose", value=True),
     Option(
-        "--format",
-        "report.format",
-        "What to print.",
-        click.Choice(list(FORMATS)),
+        "--no-progress", "report.progress", value=False, words="Do not show progress."
     ),
     Option(
-        "--output, -o",
-        "report.output",
-        "Write a report to a file too; its ending picks the format. May be repeated.",
-        many=True,
-        metavar="FILE",
+        "--no-colour, --no-color", "report.colour", value=False, words="No colours."
     ),
-    Option("--quiet, -q", "report.quiet", "Print nothing but mistakes.", value=True),
-    Option("--verbose, -v", "report.verbose", "Print good results too.", value=True),
-    Option("--no-progress", "report.progress", "Show no progress.", value=False),
-    Option("--no-colour, --no-color", "report.colour", "No colours.", value=False),
 )
 
 
@@ -199,7 +95,7 @@ def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command all the options that are settings."""
     for option in reversed(OPTIONS):
         flags = [flag.strip() for flag in option.flag.split(",")]
-        extra: dict[str, Any] = {"help": option.words}
+        extra: dict[str, Any] = {"help": option.words or described(option.setting)}
         if option.value is not None:
             extra |= {"is_flag": True, "flag_value": option.value, "default": None}
         else:
