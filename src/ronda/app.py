@@ -15,6 +15,7 @@ from ronda.probes import Handlers
 from ronda.store import Spool
 from ronda.targets import anchors, links_of, media_type
 from ronda.workers.book import Book, Listener
+from ronda.workers.feed import Feed, ThreadedFeed
 from ronda.workers.parts import Parts
 from ronda.workers.run import Run
 from ronda.workers.worker import work
@@ -32,6 +33,7 @@ async def check(
     found: Iterable[Found | Problem],
     spool: Spool,
     *,
+    may_block: bool = False,
     keep_ok: bool = True,
     listener: Listener | None = None,
 ) -> AsyncIterator[Run]:
@@ -41,6 +43,7 @@ async def check(
         settings: everything that can be set.
         found: references, read as the frontier has room for them.
         spool: receives the results, and outlives the run.
+        may_block: reading them may take its time (standard input, large files).
         keep_ok: keep good results too; without it they are only counted.
         listener: told each result as it comes.
     """
@@ -70,7 +73,7 @@ async def check(
             read=partial(links_of, check=settings.check),
             book=book,
         )
-        yield Run(parts, found)
+        yield Run(parts, ThreadedFeed(found) if may_block else Feed(found))
 
 
 def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:

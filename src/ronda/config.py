@@ -1,7 +1,6 @@
 """ronda.toml as one frozen tree, checked once; unknown keys are errors."""
 
 import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -300,6 +299,8 @@ def _read(path: Path | None) -> dict[str, Any]:
         path = Path(FILE_NAME)
         if not path.is_file():
             return {}
+    import tomllib  # noqa: PLC0415  # most runs have no file to read
+
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except tomllib.TOMLDecodeError as error:

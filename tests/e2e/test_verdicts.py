@@ -4,108 +4,21 @@ One run checks a list of URLs with the same options; `ROWS` says what must come 
 """
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
 
-from e2e import odd, plugins
-from e2e.command import Command, Ended
+from e2e.command import Ended
+from e2e.world import World
 from ronda import urls
 from ronda.model import State
 from ronda.probes import REASONS, http_verdict
-from servers.certificates import Certificates
-from servers.ftp import Ftp
-from servers.ftps import Ftps
-from servers.names import Names
-from servers.nginx import Nginx
 from servers.process import HOST, require
-from servers.rude import Rude
-from servers.ssh import Ssh
 
 OK, WARNING, TEMPORARY = State.OK, State.WARNING, State.TEMPORARY
 BROKEN, BLOCKED, UNKNOWN = State.BROKEN, State.BLOCKED, State.UNKNOWN
 FEW_FILES = 40  # descriptors: enough to start, too few for as many connections
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """All the servers, and a folder with files and keys."""
-
-    nginx: Nginx
-    rude: Rude
-    names: Names
-    ftp: Ftp
-    ftps: Ftps
-    ssh: Ssh
-    ports: dict[str, int]  # of the odd servers
-    ronda: Command
-    authorities: Path
-    plugins: str
-
-    def odd(self, name: str, scheme: str = "http", path: str = "/") -> str:
-        return f"{scheme}://{HOST}:{self.ports[name]}{path}"
-
-    def file(self, name: str) -> str:
-        return (self.ronda.folder / name).as_uri()
-
-    @property
-    def options(self) -> list[str]:
-        """Impatient, without retries, with our own names and authorities."""
-        return [
-            *("--timeout", "2", "--connect-timeout", "1", "--retries", "0"),
-            *("--ca-file", str(self.authorities), "--name-server", self.names.server),
-        ]
-
-
-@pytest.fixture(scope="module")
-def world(
-    tmp_path_factory: pytest.TempPathFactory,
-    certificates: Certificates,
-    nginx: Nginx,
-    rude: Rude,
-    names: Names,
-    ftp: Ftp,
-    ftps: Ftps,
-    ssh: Ssh,
-) -> Iterator[World]:
-    folder = tmp_path_factory.mktemp("world")
-    clients, authority = odd.for_clients_only(tmp_path_factory.mktemp("clients"))
-    trusted = folder / "authorities.pem"
-    trusted.write_bytes(certificates.authority.read_bytes() + authority.read_bytes())
-    (folder / "there.txt").write_text("here\n")
-    (folder / "closed.txt").write_text("not for you\n")
-    (folder / "closed.txt").chmod(0)
-    # libcurl's libssh2 looks for a key of any kind under these two names only.
-    (folder / ".ssh").mkdir(mode=0o700)
-    (folder / ".ssh" / "id_rsa").write_bytes(ssh.key.read_bytes())
-    with ExitStack() as stack:
-        ports = {
-            name: stack.enter_context(odd.serving(talk, context))
-            for name, talk, context in (
-                ("no robots", odd.no_robots, None),
-                ("http2", odd.resets_streams, odd.tls(certificates["good"], "h2")),
-                ("clients", odd.plain, odd.tls(clients)),
-                ("ftp", odd.no_data_connection, None),
-                ("socks", odd.fails_over_socks, None),
-                ("ssh", odd.leaves_in_the_key_exchange, None),
-            )
-        }
-        yield World(
-            nginx=nginx,
-            rude=rude,
-            names=names,
-            ftp=ftp,
-            ftps=ftps,
-            ssh=ssh,
-            ports=ports,
-            ronda=Command(folder),
-            authorities=trusted,
-            plugins=plugins.install(folder / "plugins"),
-        )
 
 
 class Row(NamedTuple):
@@ -211,14 +124,20 @@ ROWS = (
     Row("plain", "bot_wall", BLOCKED, _rude("/status/999")),
     Row("whole", "http_200", OK, _rude("/endless-body")),
     Row("slow", "slow", WARNING, _nginx()),
-    # BUG: the reason stays http_404, and nothing in the program says "accepted".
-    Row("accept", "accepted", OK, _nginx("/status/404")),
+    Row("accept", "http_404", OK, _nginx("/status/404")),
+    Row("accept", "http_404", OK, _nginx("/redirect-404")),
+    Row("accept", "tls_expired", OK, _nginx(port="expired")),
+    Row("accept", "http_410", BROKEN, _nginx("/status/410")),
+    # BUG: the list is looked at for the web only; these stay broken.
+    Row("accept all", "fragment_missing", OK, _nginx("/page.html#nowhere")),
+    Row("accept all", "ftp_missing", OK, _ftp("/nowhere.txt")),
+    Row("accept all", "mail_syntax", OK, _text("mailto:nobody")),
+    Row("accept all", "file_missing", OK, lambda w: w.file("nowhere.txt")),
     # fragments
     Row("fragments", "fragment_found", OK, _nginx("/page.html#part")),
     Row("fragments", "fragment_found", OK, _nginx("/page.html#old-style")),
     Row("fragments", "fragment_missing", BROKEN, _nginx("/page.html#nowhere")),
-    # BUG: fragment_missing; `anchors` never says that a page is of a kind without.
-    Row("unread", "fragment_unread", OK, _nginx("/file.bin#page=2")),
+    Row("fragments", "fragment_unread", OK, _nginx("/file.bin#page=2")),
     Row("fragments", "http_404", BROKEN, _nginx("/status/404#part")),
     # ftp, sftp
     Row("plain", "ftp_listed", OK, _ftp("/folder/")),
@@ -280,14 +199,15 @@ ROWS = (
     Row("plugins", "plugin_failed", UNKNOWN, _text("odd://h/raises")),
     Row("plugins", "plugin_failed", UNKNOWN, _text("odd://h/no-pair")),
     Row("plugins", "own_fault", UNKNOWN, _text("whole://h/advance")),
-    # BUG: what follows ends the whole run, with a traceback and without a report.
+    Row("plugins", "plugin_failed", UNKNOWN, _text("whole://h/begin")),
+    Row("plugins", "plugin_failed", UNKNOWN, _text("whole://h/allow")),
+    Row("plugins", "plugin_failed", UNKNOWN, _text("whole://h/classify")),
+    Row("plugins", "plugin_failed", UNKNOWN, _text("gone://h/x")),
+    # BUG: what is no text ends the run when its report is made, with a traceback.
     Row("no words", "plugin_failed", UNKNOWN, _text("odd://h/no-words")),
     Row("number", "plugin_failed", UNKNOWN, _text("odd://h/number")),
+    # BUG: own_fault, though it is the plug-in's.
     Row("list", "plugin_failed", UNKNOWN, _text("odd://h/list")),
-    Row("begin", "own_fault", UNKNOWN, _text("whole://h/begin")),
-    Row("allow", "own_fault", UNKNOWN, _text("whole://h/allow")),
-    Row("classify", "own_fault", UNKNOWN, _text("whole://h/classify")),
-    Row("gone", "plugin_failed", UNKNOWN, _text("gone://h/x")),
 )
 
 # Reasons that no server can bring about.
@@ -308,14 +228,17 @@ def _check(world: World, run: str, urls_: list[str]) -> Ended:
     match run:
         case "whole":
             options += ["--method", "GET"]
-        case "fragments" | "unread":
+        case "fragments":
             options += ["--fragments"]
         case "slow":
             options += ["--slow", "0.000001"]
         case "insecure":
             options += ["--insecure"]
         case "accept":
-            options += ["--accept", "404"]
+            options += ["--accept", "404,tls_expired"]
+        case "accept all":
+            codes = {row.reason for row in ROWS if row.run == run}
+            options += ["--fragments", "--accept", ",".join(codes)]
         case "socks":
             env["http_proxy"] = f"socks5h://{HOST}:{world.ports['socks']}"
         case "no proxy":
@@ -348,7 +271,7 @@ class TestTheTable:
         }
         ended = _check(world, run, [r.url(world) for r in rows.values()])
 
-        assert "Traceback" not in ended.err
+        assert ended.out, ended.err
         found = ended.results
         assert {url: (found[url]["reason"], found[url]["verdict"]) for url in rows} == {
             url: (row.reason, row.state) for url, row in rows.items()
@@ -359,13 +282,14 @@ class TestTheTable:
 
         assert produced == set(REASONS) - set(NOT_FROM_A_SERVER)
 
-    def test_the_state_of_a_reason_is_the_table_s_unless_a_plug_in_says_it(
+    def test_the_state_of_a_reason_is_that_of_the_table(
         self,
     ) -> None:
         stated = {
             (row.reason, row.state)
             for row in ROWS
             if row.reason != "plugin" and not row.reason.startswith("http_")
+            if not row.run.startswith("accept")
         }
 
         assert stated == {(code, REASONS[code].state) for code, _ in stated}
@@ -402,5 +326,7 @@ def _expected(code: int) -> tuple[str, str]:
         return "warning", "moved_permanently"
     if code in {302, 303, 307}:
         return "ok", "redirected"
+    if code == 416:  # to the range we asked for: there is something, but it is empty
+        return "ok", "http_200"
     found = http_verdict(code)
     return found.state, found.reason

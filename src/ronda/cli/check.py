@@ -17,7 +17,7 @@ from ronda.config import Settings, load
 from ronda.errors import UsageError
 from ronda.model import State, Summary
 from ronda.store import Spool
-from ronda.targets import gather
+from ronda.targets import gather, may_block
 
 BROKEN = 1
 UNUSABLE = 2
@@ -70,6 +70,7 @@ async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
             settings,
             gather(inputs, settings.check, stdin),
             spool,
+            may_block=may_block(inputs),
             keep_ok=outputs.want_all,
             listener=outputs.listener(spool),
         )

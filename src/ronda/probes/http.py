@@ -1,7 +1,6 @@
 """http and https: HEAD first, GET where HEAD is refused or lies, each hop a request."""
 
 import re
-from email.utils import parsedate_to_datetime
 
 from msgspec.structs import replace
 
@@ -174,6 +173,9 @@ def retry_after(answer: Answer, now: float) -> float:
         return float(text)
     if not text:
         return 0.0
+    # Not at the top: it brings along half of the mail library, and is hardly needed.
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415
+
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - now)
     except (ValueError, TypeError, OverflowError):

@@ -11,7 +11,7 @@ from ronda.probes.faults import fault
 from ronda.probes.handler import retry
 from ronda.probes.reasons import verdict
 
-_LOCAL = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.\-\u0080-\U0010ffff]{1,64}")
+_LOCAL = re.compile(r"[\w!#$%&'*+/=?^`{|}~.\-]{1,64}")
 _DOMAIN = re.compile(
     r"(?=.{3,253}$)(?:[a-z0-9_](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]+"
 )

@@ -7,7 +7,7 @@ a problem, and the rest goes on. One file a format, one row a format in `SOURCES
 
 from ronda.targets.anchors import anchors
 from ronda.targets.formats import SOURCES, media_type
-from ronda.targets.inputs import gather
+from ronda.targets.inputs import gather, may_block
 from ronda.targets.network import links_of
 from ronda.targets.resolve import Document, resolve
 from ronda.targets.source import Source
@@ -19,6 +19,7 @@ __all__ = [
     "anchors",
     "gather",
     "links_of",
+    "may_block",
     "media_type",
     "resolve",
 ]

@@ -1,14 +1,16 @@
 """HTML: every attribute and style that names a URL, with its place and words."""
 
 from collections.abc import Iterator
-
-import turbohtml
+from typing import TYPE_CHECKING
 
 from ronda import config
 from ronda.model import Link, Place, Problem
 from ronda.targets import plainhtml
 from ronda.targets.plainhtml import Row
 from ronda.targets.source import Readable, folded
+
+if TYPE_CHECKING:
+    import turbohtml
 
 # Not documents: what a page carries in itself, or what only its scripts understand.
 _OWN = ("javascript:", "data:", "about:", "blob:")
@@ -36,6 +38,8 @@ def links(data: bytes | str, document: str) -> Iterator[Link]:
 
 def anchors(data: bytes | str) -> Iterator[str]:
     """Every name within a page that a fragment can point at."""
+    import turbohtml  # noqa: PLC0415  # see _rows
+
     try:
         page = turbohtml.parse(data, positions=False)
         elements = page.select("[id], a[name]")
@@ -63,6 +67,9 @@ def _is_wanted(row: Row) -> bool:
 
 
 def _rows(data: bytes | str) -> list[Row]:
+    # Not at the top: a quarter of the start-up time, which a list of URLs spares.
+    import turbohtml  # noqa: PLC0415
+
     try:
         # A template's links are links, also when it would become a shadow root.
         page = turbohtml.parse(data, allow_declarative_shadow_roots=False)
@@ -72,7 +79,7 @@ def _rows(data: bytes | str) -> list[Row]:
     return [_row(link.element, link.attribute or "style", link.url) for link in found]
 
 
-def _row(element: turbohtml.Element, attribute: str, url: str) -> Row:
+def _row(element: "turbohtml.Element", attribute: str, url: str) -> Row:
     tag = element.tag
     line, column = element.position or (0, -1)
     kind = text = ""
@@ -88,7 +95,7 @@ def _row(element: turbohtml.Element, attribute: str, url: str) -> Row:
     return Row(tag, attribute, url, line, column + 1, kind, text)
 
 
-def _alt(anchor: turbohtml.Element) -> str:
+def _alt(anchor: "turbohtml.Element") -> str:
     """The words of an anchor round a picture."""
     picture = anchor.find(["img", "a"])
     return (picture.attr("alt") or "") if picture and picture.tag == "img" else ""

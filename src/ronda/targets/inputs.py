@@ -17,6 +17,7 @@ from ronda.targets.source import Readable
 from ronda.targets.streams import TOO_LARGE, opened
 from ronda.targets.textlist import is_absolute
 
+LARGE = 1024 * 1024  # bytes; parsing these takes tens of milliseconds
 _SPECIAL = ("http:", "https:", "ftp:", "ftps:", "sftp:")  # whose // may be forgotten
 _HOST = re.compile(r"(localhost|([\w\-]+\.)+[^\W\d]{2,})(:\d+)?([/?#].*)?\Z")
 
@@ -37,6 +38,20 @@ def gather(
             yield from _links(stdin, "-", Document(here, here), check)
         else:
             yield from _local(name, check)
+
+
+def may_block(arguments: Sequence[str]) -> bool:
+    """Whether reading the arguments may keep one waiting: a pipe, or a large file."""
+    return any(name == "-" or _is_large(Path(name)) for name in arguments)
+
+
+def _is_large(path: Path) -> bool:
+    """Text lists are never large: they are read line by line."""
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        return False
+    return size > LARGE and formats.by_suffix(path.name) is not formats.TEXT
 
 
 def _is_url(argument: str) -> bool:

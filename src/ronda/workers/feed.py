@@ -1,17 +1,35 @@
-"""Reads references in a thread, and hands over what there is whenever there is some."""
+"""References as they are read: a slice at a time, or from a thread if that may wait."""
 
 import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
+from itertools import islice
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-AHEAD = 4000  # items read before they are wanted
+SLICE = 256  # items read in one turn of the loop
+AHEAD = 4000  # items a thread reads before they are wanted
 
 
 class Feed(Generic[T]):
+    """An iterable that is quick to read, in slices between which others have a turn.
+
+    A thread would cost more: both would fight for the interpreter all the while.
+    """
+
+    def __init__(self, items: Iterable[T]) -> None:
+        self._items = iter(items)
+
+    async def __aiter__(self) -> AsyncIterator[list[T]]:
+        """All items, in lists."""
+        while batch := list(islice(self._items, SLICE)):
+            yield batch
+            await asyncio.sleep(0)
+
+
+class ThreadedFeed(Generic[T]):
     """An iterable that may block, such as lines of standard input, made asynchronous.
 
     The thread is a daemon: one that is stuck in a read must not outlive a Ctrl-C.

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -25,7 +25,6 @@ from ronda.model import (
     Visit,
 )
 from ronda.probes import SCHEMES, Unsupported, verdict
-from ronda.workers.feed import Feed
 from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.idle import Idle
 from ronda.workers.parts import Parts
@@ -43,7 +42,9 @@ Work = Callable[["Run"], Coroutine[Any, Any, None]]
 class Run:
     """Counts everything in and everything out; over when the two are equal."""
 
-    def __init__(self, parts: Parts, found: Iterable[Found | Problem]) -> None:
+    def __init__(
+        self, parts: Parts, found: AsyncIterable[list[Found | Problem]]
+    ) -> None:
         self._parts = parts
         self._found = found
         self._frontier = parts.frontier
@@ -71,7 +72,7 @@ class Run:
     async def feed(self) -> None:
         """Read references while the frontier has room for them."""
         try:
-            async for batch in Feed(self._found):
+            async for batch in self._found:
                 for found in batch:
                     self.admit(found)
                 while self._frontier.queued > PLENTY:
