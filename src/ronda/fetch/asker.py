@@ -1,7 +1,7 @@
 """The one door to the outside: each request goes to whoever can carry it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
 from typing import Self
@@ -39,15 +39,15 @@ class Asker:
             self._threads.shutdown(wait=False, cancel_futures=True)
         await self._stack.aclose()
 
-    async def ask(self, request: Request, address: str, last: bool) -> Answer:
+    def ask(self, request: Request, address: str, last: bool) -> Awaitable[Answer]:
         """One request, one answer."""
         if request.via is Via.CURL:
-            future = self._loop.create_future()
+            future: asyncio.Future[Answer] = self._loop.create_future()
             self._engine.ask(request, address, last, future.set_result)
-            return await future  # type: ignore[no-any-return]
+            return future
         if request.via is Via.MX:
-            return await self._mail(request.url)
-        return await self._call(request.url)
+            return self._mail(request.url)
+        return self._call(request.url)
 
     async def _mail(self, domain: str) -> Answer:
         return await self._names.mail_servers(domain) if domain else Answer()

@@ -166,11 +166,11 @@ class Exchange:
             address=get(pycurl.PRIMARY_IP),
             timings=self._timings(),
             size=get(pycurl.SIZE_DOWNLOAD_T),
-            body=b"".join(self._body),
+            body=b"".join(self._body) if self._body else b"",
             cut=self._cut,
             certificate=self._certificate(),
             verify=get(pycurl.SSL_VERIFYRESULT) if error else 0,
-            errno=self._errno(error),
+            errno=self._errno(error) if error else 0,
         )
         self._reset()
         return answer
@@ -203,7 +203,7 @@ class Exchange:
     def _errno(self, error: int) -> int:
         if error == pycurl.E_FILE_COULDNT_READ_FILE:
             return _file_errno(self.request.url)
-        return self.curl.getinfo(pycurl.OS_ERRNO) if error else 0
+        return int(self.curl.getinfo(pycurl.OS_ERRNO))
 
     def _reset(self) -> None:
         if self._body:

@@ -1,6 +1,6 @@
 """What a run needs of the other rooms, and the parts that give it."""
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from ronda.workers.book import Book
 class Fetch(Protocol):
     """What a run needs of the room that asks."""
 
-    async def ask(self, request: Request, address: str, last: bool) -> Answer:
+    def ask(self, request: Request, address: str, last: bool) -> Awaitable[Answer]:
         """One request, one answer."""
 
 

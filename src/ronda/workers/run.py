@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -49,6 +49,7 @@ class Run:
         self._found = found
         self._frontier = parts.frontier
         self._book = parts.book
+        self._fetch = parts.fetch
         self._now = parts.clock.now
         self.handlers = parts.handlers
         robots = parts.settings.check.robots
@@ -57,6 +58,7 @@ class Run:
         self._unnamed: deque[str] = deque()
         self._resolvers = 0
         self._room = asyncio.Event()
+        self._full = False  # no more is read until there is room
         # Balanced at the end: every visit begun has ended, and nothing is being read.
         self.begun = 0
         self.ended = 0
@@ -75,7 +77,8 @@ class Run:
             async for batch in self._found:
                 for found in batch:
                     self.admit(found)
-                while self._frontier.queued > PLENTY:
+                if self._frontier.queued > PLENTY:
+                    self._full = True
                     self._room.clear()
                     await self._room.wait()
         finally:
@@ -202,56 +205,64 @@ class Run:
         handler = self.handlers[urls.scheme(item.url)]
         return Visit(item, handler.begin(item), item.host)
 
-    async def ask(self, request: Request, lease: Lease) -> Answer:
+    def ask(self, request: Request, lease: Lease) -> Awaitable[Answer]:
         """The answer to a request, from the address its host was found at."""
         host = lease.host
         if host.server is None and host.name:
             failure = self._parts.names.known(host.name).failure
             if failure is not None:
-                return failure
+                return _known(failure)
         self.requests += 1
-        last = lease.last and self.fed
-        return await self._parts.fetch.ask(request, host.pin, last)
+        return self._fetch.ask(request, host.pin, lease.last and self.fed)
 
-    async def settle(
+    def settle(
         self, trans: int, visit: Visit, answer: Answer, step: Ask | Done
-    ) -> None:
-        """Close a lease: the visit goes on, or its verdict is recorded."""
+    ) -> bool:
+        """Close a lease: the visit goes on, or its verdict is recorded.
+
+        True when the visit's page is still to be read; only then has it not ended.
+        """
         now = self._now()
         if step.hold:  # before the lease ends: an idle host would be forgotten
             self._frontier.hold(visit.host, now + step.hold)
         if not self._frontier.done(trans, now):
-            return  # taken back meanwhile: another worker has it
+            return False  # taken back meanwhile: another worker has it
         if self._frontier.nameless:
             self._resolve()
+        to_read = False
         if isinstance(step, Ask):
             self._put(charged(step.visit), step.delay)
+        elif visit.target.robots:
+            self._learn(visit.target, answer)
         else:
-            await self._end(visit, answer, step.verdict)
-        if not self._room.is_set() and self._frontier.queued < PLENTY:
+            self._book.record(visit, step.verdict, answer)
+            to_read = visit.target.reads and step.verdict.state in _READABLE
+            self.ended += not to_read
+        if self._full and self._frontier.queued < PLENTY:
+            self._full = False
             self._room.set()
         if self._idle:
             self._pass_on()
+        return to_read
 
-    async def _end(self, visit: Visit, answer: Answer, found: Verdict) -> None:
-        if visit.target.robots and self._gate is not None:
-            for item, passed in self._gate.learn(visit.target, answer):
-                if passed is True:
-                    self._frontier.put(item, self._now())
-                else:
-                    self._turn_away(item, passed)
-        else:
-            self._book.record(visit, found, answer)
-            if visit.target.reads and answer.body and found.state in _READABLE:
-                await self._read(visit, answer)
+    def _learn(self, target: Target, answer: Answer) -> None:
+        """Let go on, or end, those who waited for a robots.txt."""
+        assert self._gate is not None  # noqa: S101  # it asked for the file
+        for item, passed in self._gate.learn(target, answer):
+            if passed is True:
+                self._frontier.put(item, self._now())
+            else:
+                self._turn_away(item, passed)
         self.ended += 1
 
-    async def _read(self, visit: Visit, answer: Answer) -> None:
-        """Follow the links on a document that the user named."""
+    async def read(self, visit: Visit, answer: Answer) -> None:
+        """Follow the links on a document that the user named; then its visit ends."""
         kind = answer.header("content-type")
         links = self._parts.read(answer.body, visit.request.url, kind)
         for found in await in_thread(lambda: list(links)):
             self.admit(found)
+        self.ended += 1
+        self._pass_on()
 
     @property
     def _over(self) -> bool:
@@ -327,6 +338,11 @@ class Run:
 
 
 _READABLE = {State.OK, State.WARNING}
+
+
+async def _known(answer: Answer) -> Answer:
+    """An answer for which nobody needs to be asked."""
+    return answer
 
 
 def charged(visit: Visit) -> Visit:

@@ -19,7 +19,8 @@ async def work(run: Run) -> None:
         visit = run.begin(lease.item)
         answer = await run.ask(visit.request, lease)
         step = judge(run, visit, answer)
-        await run.settle(trans, visit, answer, step)
+        if run.settle(trans, visit, answer, step):
+            await run.read(visit, answer)
 
 
 def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:

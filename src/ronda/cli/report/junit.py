@@ -15,7 +15,7 @@ from ronda.model import Result, State, Summary
 _RUN = "(the run)"  # the suite of what belongs to no document
 
 # What XML 1.0 cannot hold, not even escaped.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # What a parser would make a plain space in an attribute.
 _SPACE = re.compile("[\t\n\r]")
 
