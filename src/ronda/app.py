@@ -49,7 +49,6 @@ async def check(
     """
     clock = SystemClock()
     handlers = Handlers(settings)
-    handlers["http"]  # a wrong setting is found before anything is asked
     book = Book(
         spool,
         clock,

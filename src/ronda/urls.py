@@ -12,6 +12,19 @@ LONGEST = 64 * 1024  # characters; longer ones are a mistake or an attack
 _AUTHORITY = re.compile(
     r"([a-z][a-z0-9+.\-]*)://(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d+))?"
 )
+# URLs of the web that are in their one spelling already: lower-case names or plain
+# addresses, no escapes, no default port. Most are, and to see it costs a third of
+# parsing them. A test holds it against the parser.
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PLAIN = re.compile(
+    r"https?://"
+    rf"(?:(?:[a-z0-9][a-z0-9\-]*\.)+[a-z]{{2,63}}|(?:{_BYTE}\.){{3}}{_BYTE})"
+    r"(?::(?!80/|443/)(?:[1-9][0-9]{1,3}|[1-5][0-9]{4}))?"
+    r"/[A-Za-z0-9_\-~!$&'()*+,;=@:./]*"
+    r"(?:\?[A-Za-z0-9_\-~!$&()*+,;=@:./?]*)?"
+)
+# Steps upwards, and names in punycode, which have rules of their own.
+_DOUBT = re.compile(r"/\.|--")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#@]*@")
 
@@ -22,6 +35,8 @@ def normalise(text: str) -> str:
     Raises:
         UrlError: the text is not an absolute URL, or longer than any server takes.
     """
+    if _PLAIN.fullmatch(text) and not _DOUBT.search(text) and len(text) < LONGEST:
+        return text
     return _parse(ada_url.normalize_url, text)
 
 

@@ -27,6 +27,9 @@ SCHEMES: dict[str, Callable[[Settings], Handler]] = {
 }
 
 
+_WEB = ("http:", "https:")
+
+
 class Unsupported:
     """Stands in for the handler a scheme does not have."""
 
@@ -53,12 +56,18 @@ class Handlers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._made: dict[str, Handler] = {}
+        # Made now, so that a wrong setting is found before anything is asked.
+        self._web = self["http"]
 
     def __getitem__(self, scheme: str) -> Handler:
         handler = self._made.get(scheme)
         if handler is None:
             handler = self._made[scheme] = self._make(scheme)
         return handler
+
+    def of(self, url: str) -> Handler:
+        """The handler of a normalised URL."""
+        return self._web if url.startswith(_WEB) else self[urls.scheme(url)]
 
     def called(self, scheme: str) -> Callable[[str], tuple[str, str]] | None:
         """The blocking check of a third party's scheme, to be run in a thread."""

@@ -97,15 +97,14 @@ class Run:
             self._start(page, found.reads)
 
     def _start(self, page: str, reads: bool) -> None:
-        scheme = urls.scheme(page)
         anchors = self._parts.settings.check.fragments
         try:
-            handler = self.handlers[scheme]
+            handler = self.handlers.of(page)
             if not handler.allow(page):
                 self._refuse(page, isinstance(handler, Unsupported))
                 return
             item: Item = Target(page, handler.classify(page), reads, anchors)
-            if scheme not in SCHEMES:
+            if urls.scheme(page) not in SCHEMES:
                 item = charged(self.begin(item))
         except Exception as error:  # a third party's code may do anything
             log.exception("handler failed url=%s", page)
@@ -156,7 +155,7 @@ class Run:
                 request=replace(visit.request, method="GET"),
                 attempts=visit.attempts + tries,
             )
-            handler = self.handlers[urls.scheme(visit.target.url)]
+            handler = self.handlers.of(visit.target.url)
             step = handler.advance(last, passed, self._parts.clock.utc().timestamp())
             if isinstance(step, Done):
                 self._book.record(visit, step.verdict, passed)
@@ -202,7 +201,7 @@ class Run:
         """A visit under way as it is; a target with its first request."""
         if isinstance(item, Visit):
             return item
-        handler = self.handlers[urls.scheme(item.url)]
+        handler = self.handlers.of(item.url)
         return Visit(item, handler.begin(item), item.host)
 
     def ask(self, request: Request, lease: Lease) -> Awaitable[Answer]:

@@ -4,7 +4,6 @@ import logging
 import time
 import traceback
 
-from ronda import urls
 from ronda.model import Answer, Ask, Done, Visit
 from ronda.probes import verdict
 from ronda.workers.run import Run
@@ -25,7 +24,7 @@ async def work(run: Run) -> None:
 
 def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     """What an answer means; a handler that raises is our fault, not the target's."""
-    handler = run.handlers[urls.scheme(visit.target.url)]
+    handler = run.handlers.of(visit.target.url)
     try:
         return handler.advance(visit, answer, time.time())
     except Exception as error:

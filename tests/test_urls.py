@@ -1,0 +1,174 @@
+"""URLs by the WHATWG standard."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ada_url
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ronda import urls
+from ronda.errors import UrlError
+
+WPT = Path(__file__).parents[1] / "../shared/conformance/wpt_urltestdata.json"
+
+texts = st.one_of(
+    st.text(),
+    st.text(alphabet="htps:/?#@[]%.\\ \t\n\0aé1-_~0x", max_size=40).map(
+        lambda text: f"http:{text}"
+    ),
+)
+names = st.from_regex(r"[a-z][a-z0-9]{0,8}(\.[a-z][a-z0-9]{0,8}){0,3}", fullmatch=True)
+hosts = st.one_of(
+    names, st.ip_addresses(v=4).map(str), st.ip_addresses(v=6).map("[{}]".format)
+)
+ports = st.integers(1, 65_535)
+paths = st.text(alphabet="abc/.%20é @:", max_size=20)
+schemes = st.sampled_from(["http", "https", "ftp", "sftp", "odd"])
+
+
+def cases() -> list[Any]:
+    if not WPT.exists():
+        return [pytest.param(None, marks=pytest.mark.skip(f"{WPT} is missing"))]
+    return [
+        pytest.param(case, id=str(number))
+        for number, case in enumerate(json.loads(WPT.read_text()))
+        if isinstance(case, dict)  # the rest are comments
+    ]
+
+
+@pytest.mark.parametrize("case", cases())
+def test_the_cases_of_the_standard_hold(case: dict[str, Any]) -> None:
+    parse = (
+        (lambda: urls.normalise(case["input"]))
+        if case["base"] is None
+        else (lambda: urls.join(case["base"], case["input"]))
+    )
+    if case.get("failure"):
+        with pytest.raises(UrlError):
+            parse()
+        return
+
+    assert parse() == case["href"]
+
+
+def test_there_are_as_many_cases_as_the_standard_has() -> None:
+    assert len(cases()) == 891 or not WPT.exists()
+
+
+@given(texts)
+def test_what_is_normalised_stays_as_it_is(text: str) -> None:
+    try:
+        once = urls.normalise(text)
+    except UrlError:
+        return
+
+    assert urls.normalise(once) == once
+    assert urls.is_absolute(once)
+    assert urls.scheme(once) == once.partition(":")[0]
+
+
+@given(texts, texts)
+def test_what_is_joined_is_normalised(base: str, reference: str) -> None:
+    try:
+        joined = urls.join(urls.normalise(base), reference)
+    except UrlError:
+        return
+
+    assert urls.normalise(joined) == joined
+    assert urls.join(base, joined) == joined
+
+
+@given(schemes, hosts, ports, paths)
+def test_the_helpers_see_what_the_standard_sees(
+    scheme: str, host: str, port: int, path: str
+) -> None:
+    url = urls.normalise(f"{scheme}://user:secret@{host}:{port}/{path}")
+    parsed = ada_url.URL(url)
+
+    assert urls.scheme(url) == parsed.protocol[:-1]
+    assert urls.host(url) == parsed.hostname
+    assert urls.port(url) == (int(parsed.port) if parsed.port else None)
+
+
+@given(texts)
+def test_the_host_of_any_url_is_the_standard_s(text: str) -> None:
+    try:
+        url = urls.normalise(text)
+    except UrlError:
+        return
+    parsed = ada_url.URL(url)
+
+    assert urls.host(url) == parsed.hostname
+    assert urls.port(url) == (int(parsed.port) if parsed.port else None)
+
+
+@given(schemes, st.text(max_size=10), st.text(max_size=10), hosts, paths)
+def test_without_credentials_nobody_is_named(
+    scheme: str, user: str, password: str, host: str, path: str
+) -> None:
+    try:
+        url = urls.normalise(f"{scheme}://{user}:{password}@{host}/{path}")
+    except UrlError:
+        return
+    shown = ada_url.URL(urls.without_credentials(url))
+
+    assert (shown.username, shown.password) == ("", "")
+    whole = ada_url.URL(url)
+    assert (shown.host, shown.pathname) == (whole.host, whole.pathname)
+
+
+@given(texts)
+def test_a_fragment_can_be_put_back(text: str) -> None:
+    try:
+        url = urls.normalise(text)
+    except UrlError:
+        return
+    page, fragment = urls.split_fragment(url)
+
+    assert "#" not in page
+    assert url in {f"{page}#{fragment}", page}
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "port"),
+    [
+        ("http://a.test/", "a.test", None),
+        ("http://a.test:8080/x:y", "a.test", 8080),
+        ("http://[::1]:8080/", "[::1]", 8080),
+        ("http://u:p@a.test/@b.test", "a.test", None),
+        ("mailto:a@b.test", "", None),
+        ("file:///etc/hosts", "", None),
+        ("http://a.test/?u=http://b.test:1/", "a.test", None),
+    ],
+)
+def test_a_url_is_taken_apart(url: str, host: str, port: int | None) -> None:
+    assert (urls.host(url), urls.port(url)) == (host, port)
+
+
+def test_longer_than_any_server_takes_is_no_url() -> None:
+    longest = "http://a.test/".ljust(urls.LONGEST, "x")
+
+    assert urls.normalise(longest) == longest
+    with pytest.raises(UrlError, match="too long"):
+        urls.normalise(longest + "x")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "a.test", "/path", "http://", "http://[::1", "\ud800", "http://a b/"]
+)
+def test_what_is_no_url_is_told_in_one_line(text: str) -> None:
+    with pytest.raises(UrlError) as raised:
+        urls.normalise(text)
+
+    assert str(raised.value).isprintable()
+
+
+@given(st.text(), st.integers(2, 50))
+def test_a_text_from_outside_is_shown_on_one_short_line(text: str, size: int) -> None:
+    shown = urls.shown(text, size)
+
+    assert len(shown) == min(len(text), size)
+    assert shown.isprintable()
