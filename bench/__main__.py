@@ -28,12 +28,13 @@ def main() -> None:
     found: dict[str, Any] = {"machine": platform.processor() or platform.machine()}
     if given.only and RESULTS.exists():
         found = json.loads(RESULTS.read_text())
-    with TemporaryDirectory(prefix="ronda-bench-") as name:
-        folder = Path(name)
+    with TemporaryDirectory(prefix="ronda-bench-") as temporary:
+        folder = Path(temporary)
         folder.chmod(0o755)
         with Nginx(folder) as nginx:
-            for scenario in (lists, tls, memory):
-                if given.only in (None, scenario.__name__.rstrip("s")):
+            scenarios = {"list": lists, "tls": tls, "memory": memory}
+            for name, scenario in scenarios.items():
+                if given.only in (None, name):
                     found |= scenario(nginx, given.runs)
     if given.only in (None, "frontier"):
         found |= frontier()

@@ -33,6 +33,8 @@ class Engine:
         self._certificates = Certificates()
         self._free: list[Exchange] = []
         self._busy: dict[pycurl.Curl, Exchange] = {}
+        # libcurl works on duplicates of the sockets we open; ours are closed after.
+        self._opened: list[socket.socket] = []
         self._kicked = False
         self._timer: asyncio.TimerHandle | None = None
         self._epoll = select.epoll()
@@ -91,6 +93,7 @@ class Engine:
             address.family, address.socktype | socket.SOCK_NONBLOCK, address.protocol
         )
         self._epoll.register(opened.fileno(), _EDGES)
+        self._opened.append(opened)
         return opened
 
     # -- moving ----------------------------------------------------------------
@@ -130,6 +133,8 @@ class Engine:
     def _perform(self) -> None:
         self._kicked = False
         self._multi.perform()
+        while self._opened:
+            self._opened.pop().close()
         while True:
             more, good, bad = self._multi.info_read()
             for curl in good:
