@@ -39,7 +39,7 @@ class Engine:
         self._timer: asyncio.TimerHandle | None = None
         self._epoll = select.epoll()
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.concurrency * 2)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.concurrency)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
 
     async def __aenter__(self) -> Self:

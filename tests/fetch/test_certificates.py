@@ -1,0 +1,59 @@
+"""Where trust is found, and what a certificate says."""
+
+from pathlib import Path
+
+import pytest
+
+from ronda.fetch.certificates import _facts, _moment, ca_file
+
+
+def test_the_setting_comes_before_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/environment.pem")
+
+    assert ca_file("/setting.pem") == "/setting.pem"
+    assert ca_file("") == "/environment.pem"
+
+
+def test_the_system_s_own_is_taken_where_nothing_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+
+    found = ca_file("")
+    assert not found or Path(found).is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("Nov 15 12:00:00 2026 GMT", "2026-11-15T12:00:00Z"),
+        ("Jan  5 01:02:03 2030 GMT", "2030-01-05T01:02:03Z"),
+        ("Dec 31 23:59:59 9999 GMT", "9999-12-31T23:59:59Z"),
+    ],
+)
+def test_openssl_s_dates_are_read(text: str, moment: str) -> None:
+    assert _moment(text) == moment
+
+
+def test_the_facts_are_taken_from_libcurl_s_pairs() -> None:
+    found = _facts(
+        (
+            ("Subject", "CN = a.test"),
+            ("Issuer", "CN = authority"),
+            ("Start date", "Nov 15 12:00:00 2026 GMT"),
+            ("Expire date", "Nov 15 12:00:00 2027 GMT"),
+            ("X509v3 Subject Alternative Name", "DNS:a.test, IP Address:127.0.0.1"),
+        )
+    )
+
+    assert (found.subject, found.issuer) == ("CN = a.test", "CN = authority")
+    assert found.names == ("a.test", "127.0.0.1")
+    assert found.starts_at < found.ends_at
+
+
+def test_missing_facts_are_empty() -> None:
+    found = _facts(())
+
+    assert (found.subject, found.ends_at, found.names) == ("", "", ())
