@@ -36,15 +36,29 @@ class Rule(Struct, frozen=True):
     """One allow or disallow line."""
 
     allow: bool
-    path: str  # as matched: normalised, `*` and `$` still in it
-    length: int
-    pattern: re.Pattern[str] | None  # None: a plain prefix
+    path: str  # normalised, `*` and `$` still in it
+    parts: tuple[str, ...]  # between the stars
+    anchored: bool  # the last part must end the path
 
     def matches(self, path: str) -> bool:
-        """Whether a normalised path falls under the rule."""
-        if self.pattern is None:
-            return path.startswith(self.path)
-        return self.pattern.match(path) is not None
+        """Whether a path falls under the rule.
+
+        Each part is looked for once, from where the one before it ended: a regular
+        expression would try all ways to place them, and many stars take for ever.
+        """
+        first, *others = self.parts
+        if not path.startswith(first):
+            return False
+        end = len(first)
+        last = others.pop() if self.anchored and others else None
+        for part in others:
+            found = path.find(part, end)
+            if found < 0:
+                return False
+            end = found + len(part)
+        if last is not None:
+            return len(path) - len(last) >= end and path.endswith(last)
+        return not self.anchored or end == len(path)
 
 
 class Group:
@@ -86,7 +100,7 @@ class Robots:
                 in_rules = True
                 robots._add(agents, key, value)
         for group in robots._groups.values():
-            group.rules.sort(key=lambda rule: (-rule.length, not rule.allow))
+            group.rules.sort(key=lambda rule: (-len(rule.path), not rule.allow))
         return robots
 
     def _add(self, agents: list[str], key: str, value: str) -> None:
@@ -161,16 +175,9 @@ def _rules(allow: bool, value: str) -> list[Rule]:
 
 
 def _rule(allow: bool, path: str) -> Rule:
-    plain = "*" not in path and not path.endswith("$")
-    return Rule(allow, path, len(path), None if plain else _pattern(path))
-
-
-def _pattern(path: str) -> re.Pattern[str]:
     anchored = path.endswith("$")
-    body = path[:-1] if anchored else path
-    parts = [re.escape(part) for part in re.split(r"\*+", body)]
-    # Lazy runs, each tried once: a rule of many stars stays linear in practice.
-    return re.compile(".*?".join(parts) + ("$" if anchored else ""), re.DOTALL)
+    parts = (path[:-1] if anchored else path).split("*")
+    return Rule(allow, path, tuple(parts), anchored)
 
 
 def _normalise(path: str) -> str:
