@@ -23,7 +23,7 @@ from ronda.cli.options import OPTIONS
 from ronda.cli.report import FORMATS
 from ronda.config import IGNORE_NAME, Settings
 from ronda.model import Answer, State, Timings
-from ronda.probes import REASONS, SCHEMES, http_verdict
+from ronda.probes import REASONS, SCHEMES, Handlers, http_verdict
 from ronda.probes.faults import CURL_REASONS, VERIFY_REASONS, fault
 from ronda.probes.http import PERMANENT, REDIRECTS
 from ronda.probes.reasons import status_words
@@ -345,7 +345,8 @@ def formats_page() -> str:
         (_code(f.name), _codes(f.suffixes), moments[f.line is not None])
         for f in FORMATS.values()
     )
-    made = ((name, make(Settings())) for name, make in SCHEMES.items())
+    handlers = Handlers(Settings())
+    made = ((name, handlers[name]) for name in SCHEMES)
     schemes = ((_code(name), str(handler.__doc__)) for name, handler in made)
     return _filled(
         FORMATS_PAGE,

@@ -53,6 +53,7 @@ async def check(
         spool,
         clock,
         _anchors,
+        handlers.accept,
         fragments=settings.check.fragments,
         keep_ok=keep_ok,
         listener=listener,

@@ -177,6 +177,7 @@ class Done(Struct, frozen=True):
 
     verdict: Verdict
     hold: float = 0.0
+    visit: Visit | None = None  # with evidence that the one judged did not have yet
 
 
 # -- remembering ---------------------------------------------------------------

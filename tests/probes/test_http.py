@@ -22,6 +22,7 @@ from ronda.model import (
     Visit,
 )
 from ronda.probes import REASONS
+from ronda.probes.accept import Accept
 from ronda.probes.http import Http, is_bot_wall, retry_after
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC).timestamp()
@@ -39,7 +40,9 @@ LOCATIONS = [
 def handler(
     check: Check | None = None, fetch: Fetch | None = None, **politeness: float
 ) -> Http:
-    return Http(check or Check(), fetch or Fetch(), Politeness(**politeness))
+    check = check or Check()
+    accept = Accept(check.accept)
+    return Http(check, fetch or Fetch(), Politeness(**politeness), accept)
 
 
 def begun(http: Http, target: Target = TARGET) -> Visit:
@@ -274,12 +277,15 @@ class TestGoodButNotPlain:
             ("bot_wall", Answer(status=999), State.OK),
         ],
     )
-    def test_what_the_user_takes_for_good_is_good(
+    def test_what_the_user_takes_for_good_is_good_and_not_tried_again(
         self, accept: str, answer: Answer, state: State
     ) -> None:
         check = Check(method="GET", accept=(accept,))
+        http = handler(check)
+        step = http.advance(begun(http), answer, NOW)
 
-        assert self._last(check, answer)[0] is state
+        assert isinstance(step, Done)
+        assert Accept(check.accept)(step.verdict, answer.status).state is state
 
 
 class TestRetryAfter:

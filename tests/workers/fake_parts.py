@@ -11,6 +11,7 @@ from ronda.fetch.names import Address
 from ronda.frontier import Frontier, Policy, Scope
 from ronda.model import Answer, Found, Place, Problem, Request, Result, Summary
 from ronda.probes import Handler, Handlers
+from ronda.probes.accept import Accept
 from ronda.store import Spool
 from ronda.targets import anchors, links_of, media_type
 from ronda.workers.book import Book
@@ -124,6 +125,7 @@ class Play:
                 spool,
                 clock,
                 _anchors,
+                Accept(self.settings.check.accept),
                 fragments=self.settings.check.fragments,
                 keep_ok=True,
                 listener=self.heard.append,

@@ -9,6 +9,7 @@ import click
 from ronda import __version__
 from ronda.errors import RondaError
 
+UNWRITABLE = 2
 INTERRUPTED = 130
 
 
@@ -52,16 +53,29 @@ def main() -> None:
     """The command `ronda`."""
     try:
         code = ronda.main(standalone_mode=False)
+        sys.stdout.flush()
     except (click.exceptions.Abort, KeyboardInterrupt):
         code = INTERRUPTED
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    except RondaError as error:
-        click.echo(f"ronda: {error}", err=True)
-        code = error.exit_code
-    except BrokenPipeError:
-        # The reader went away (`| head`): nothing to say, and nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
+    except (click.ClickException, RondaError, OSError, ExceptionGroup) as error:
+        code = _tell(error)
     sys.exit(code or 0)
+
+
+def _tell(error: Exception) -> int:
+    """One line for a mistake, and its exit code; anything else is a bug, and raised."""
+    if isinstance(error, ExceptionGroup):
+        return _tell(error.exceptions[0])  # the tasks of a run fail together
+    if isinstance(error, click.ClickException):
+        error.show()
+        return error.exit_code
+    if isinstance(error, RondaError):
+        click.echo(f"ronda: {error}", err=True)
+        return error.exit_code
+    if not isinstance(error, OSError):
+        raise error
+    # What could not be written is given up, or Python would try again at its end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if isinstance(error, BrokenPipeError):
+        return 0  # the reader went away (`| head`), and there is nobody to tell
+    click.echo(f"ronda: {error.strerror}", err=True)
+    return UNWRITABLE

@@ -17,6 +17,8 @@ from ronda.errors import UsageError
 from ronda.model import Result, Summary
 from ronda.store import Spool
 
+WIDTH = 100  # characters, where nobody says
+
 
 class Outputs:
     """Every report of a run; files are opened before it, so mistakes show at once."""
@@ -85,5 +87,5 @@ def terminal_style(out: TextIO, settings: Report) -> Style:
     """What a stream can show, and what the user wants of it."""
     terminal = out.isatty() and os.environ.get("TERM") != "dumb"
     colour = terminal and settings.colour and not os.environ.get("NO_COLOR")
-    width = os.get_terminal_size(out.fileno()).columns if terminal else 100
-    return Style(colour=colour, verbose=settings.verbose, width=width)
+    width = os.get_terminal_size(out.fileno()).columns if terminal else 0
+    return Style(colour=colour, verbose=settings.verbose, width=width or WIDTH)

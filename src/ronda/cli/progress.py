@@ -56,7 +56,8 @@ class Progress:
             sys.stderr.write("\n".join(lines))
             self._lines = len(lines)
         else:
-            sys.stderr.write("  ".join([self._plain(), *self._waiting()]) + "\n")
+            words = [self._plain() + self._counts(), *self._waiting()]
+            sys.stderr.write("  ".join(words) + "\n")
         sys.stderr.flush()
         self._later()
 
@@ -68,10 +69,14 @@ class Progress:
             self._lines = 0
 
     def _bar(self) -> str:
-        done, total = self._run.done, max(self._run.total, 1)
-        full = BAR * done // total
+        text, counts = self._plain(), self._counts()
+        if len(text) + len(counts) > self._style.width:
+            return text[: self._style.width]  # a line that wraps cannot be wiped off
+        if BAR + 1 + len(text) + len(counts) > self._style.width:
+            return text + counts
+        full = BAR * self._run.done // max(self._run.total, 1)
         bar = "━" * full + self._style.paint("─" * (BAR - full), GREY)
-        return f"{bar} {self._plain()}"[: self._style.width * 2]
+        return f"{bar} {text}{counts}"
 
     def _plain(self) -> str:
         done, total = self._run.done, self._run.total
@@ -80,7 +85,7 @@ class Progress:
         words = [f"{done:,}/{total:,}{more} checked", f"{rate:,.0f}/s"]
         if self._run.fed and done:
             words.append(f"{_span((total - done) / rate)} left")
-        return ", ".join(words) + self._counts()
+        return ", ".join(words)
 
     def _counts(self) -> str:
         shown = [

@@ -61,6 +61,8 @@ class Asker:
         try:
             said = await self._loop.run_in_executor(self._threads, check, url)
             state, words = said
+            if not isinstance(words, str) or not isinstance(state, str | None):
+                raise TypeError(f"it returned {said!r}, not a state and words")
         except Exception as error:  # a third party's code may do anything
             return Answer(error_text=f"{type(error).__name__}: {error}")
         return Answer(called=(state, words))

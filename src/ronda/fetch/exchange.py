@@ -20,10 +20,14 @@ PROTOCOLS = (
     | pycurl.PROTO_FILE
 )
 DISCARD_LIMIT = 256 * 1024  # bytes of an unwanted body that are read and dropped
+PROXY_ERROR = 97  # libcurl's code, which pycurl has no name for
 MICRO = 1_000_000  # libcurl counts in millionths of a second
 _TEXT = re.compile(
     rb"\s*($|text/|[^;]*(html|xml|json|markdown|csv|opml))", re.IGNORECASE
 )
+# Types that servers give to what they do not know, and names that say more.
+_VAGUE = re.compile(rb"\s*(application|binary)/(x-)?(gzip|octet-stream)", re.IGNORECASE)
+_NAMED = re.compile(r"\.(xml|txt|csv|jsonl?|md|html?|opml)(\.gz)?(\?|$)", re.IGNORECASE)
 _BLANK = b"\r\n"  # ends a block of headers
 
 OpenSocket = Callable[..., object]
@@ -151,12 +155,15 @@ class Exchange:
         """Whether the body is of a kind that is read; so too when nobody says."""
         for line in reversed(self._headers):
             if line[:13].lower() == b"content-type:":
-                return _TEXT.match(line[13:]) is not None
+                named = _VAGUE.match(line[13:]) and _NAMED.search(self.request.url)
+                return bool(named or _TEXT.match(line[13:]))
         return True
 
     def answer(self, error: int, text: str) -> Answer:
         """What the handle holds once libcurl is done with it; it is free again."""
         get = self.curl.getinfo
+        if error == pycurl.E_COULDNT_CONNECT and get(pycurl.USED_PROXY):
+            error = PROXY_ERROR  # the target was never asked
         cut = self._cut and error == pycurl.E_WRITE_ERROR
         answer = Answer(
             status=get(pycurl.RESPONSE_CODE),

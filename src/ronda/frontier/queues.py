@@ -57,7 +57,7 @@ class Frontier:
         self._ready: deque[Host] = deque()
         self._timetable: list[tuple[float, int, Host | Server | Item]] = []
         self._leases: dict[int, Lease] = {}  # oldest deadline first
-        self._silent_at = 0.0  # no lease can be overdue before this
+        self.silent_at = 0.0  # no lease is overdue before this
         self._serial = 0
         self.queued = 0
         self.leased = 0
@@ -141,7 +141,7 @@ class Frontier:
         """The next lease and its TRANS id, or None when nobody may be asked now."""
         if self._timetable and self._timetable[0][0] <= now:
             self._wake(now)
-        if now >= self._silent_at:
+        if now >= self.silent_at:
             self._take_back(now)
         ready = self._ready
         while ready:
@@ -230,12 +230,12 @@ class Frontier:
             trans = next(iter(self._leases))
             lease = self._leases[trans]
             if lease.until > now:
-                self._silent_at = lease.until
+                self.silent_at = lease.until
                 return
             lease.host.queue.insert(0, lease.item)
             self.queued += 1
             self.done(trans, now)
-        self._silent_at = now + self._lease_seconds  # of any lease yet to be given
+        self.silent_at = now + self._lease_seconds  # of any lease yet to be given
 
     # -- where a host stands ---------------------------------------------------
 

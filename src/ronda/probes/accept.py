@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from ronda.errors import SettingsError
+from ronda.model import State, Verdict
 from ronda.probes.reasons import REASONS
 
 _RANGE = re.compile(r"(\d{3})(?:(?:-|\.\.=?)(\d{3}))?")
@@ -22,6 +23,8 @@ class Accept:
     def _add(self, part: str) -> None:
         if found := _RANGE.fullmatch(part):
             first, last = int(found[1]), int(found[2] or found[1])
+            if last < first:
+                raise SettingsError(f"check.accept: '{part}' ends before it begins")
             self._statuses.update(range(first, last + 1))
         elif part in REASONS:
             self._reasons.add(part)
@@ -31,7 +34,13 @@ class Accept:
                 "nor a reason code (tls_expired)"
             )
 
-    def __call__(self, status: int, reason: str) -> bool:
+    def __call__(self, found: Verdict, status: int) -> Verdict:
+        """A verdict as it is, or as good when it is on the list."""
+        if found.state is State.OK or not self.takes(status, found.reason):
+            return found
+        return Verdict(State.OK, found.reason, f"{found.message} (accepted)")
+
+    def takes(self, status: int, reason: str) -> bool:
         """Whether a verdict with this status and reason counts as good."""
         return reason in self._reasons or (
             status in self._statuses and reason in {f"http_{status}", "bot_wall"}

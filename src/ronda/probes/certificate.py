@@ -9,7 +9,8 @@ DAY = 86_400  # seconds
 
 def ends_soon(certificate: Certificate, now: float, days: int) -> bool:
     """Whether a certificate ends within some days."""
-    if not certificate.ends_at:
+    try:
+        ends = datetime.fromisoformat(certificate.ends_at).timestamp()
+    except ValueError:  # no date, or one that nobody can read
         return False
-    ends = datetime.fromisoformat(certificate.ends_at).timestamp()
     return ends - now < days * DAY

@@ -100,7 +100,7 @@ CURL_REASONS: dict[int, str] = {
     97: "proxy_failed",
     98: "login_denied",
     99: "own_fault",
-    100: "own_fault",
+    100: "bad_answer",  # more headers, or longer ones, than anybody sends
     101: "tls_failed",
 }
 
@@ -122,9 +122,9 @@ VERIFY_REASONS: dict[int, str] = {
 _UNREACHABLE = {EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, EACCES, EPERM}
 
 
-def fault(answer: Answer) -> Verdict:
-    """The verdict on a request that libcurl could not finish."""
-    code = _refined(answer) or CURL_REASONS.get(answer.error, "own_fault")
+def fault(answer: Answer, url: str = "") -> Verdict:
+    """The verdict on a request for a URL that libcurl could not finish."""
+    code = _refined(answer, url) or CURL_REASONS.get(answer.error, "own_fault")
     if code.startswith("timeout_"):
         return verdict(code, f"after {answer.timings.total:.1f} s")
     return verdict(code, answer.error_text if code in _UNCLEAR else "")
@@ -147,8 +147,12 @@ _UNCLEAR = {
 }
 
 
-def _refined(answer: Answer) -> str | None:
+def _refined(answer: Answer, url: str) -> str | None:
     """A more exact code where libcurl's is too broad."""
+    if answer.error == 28 and url.startswith("https:"):
+        return _phase(answer, secure=True)
+    if answer.error == 2 and url.startswith("sftp:"):
+        return "ssh_failed"  # the other side left before keys were agreed on
     refine = _REFINE.get(answer.error)
     return refine(answer) if refine else None
 
@@ -174,12 +178,11 @@ def _cut_off(answer: Answer) -> str | None:
     return "empty_reply" if "Connection died" in answer.error_text else None
 
 
-def _phase(answer: Answer) -> str:
+def _phase(answer: Answer, secure: bool = False) -> str:
     """Where a request stood when its time ran out."""
-    timings = answer.timings
-    if not timings.connect:
+    if not answer.timings.connect:
         return "timeout_connect"
-    if "SSL" in answer.error_text or "TLS" in answer.error_text:
+    if secure and not answer.timings.tls:
         return "timeout_tls"
     return "timeout_body" if answer.status else "timeout_answer"
 

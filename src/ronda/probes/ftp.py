@@ -31,6 +31,6 @@ class Ftp:
         """Listed, begun, or libcurl's reason why not."""
         if answer.error:
             tries, gap = self._fetch.retries, self._fetch.retry_gap
-            return retry(visit, fault(answer), tries, gap)
+            return retry(visit, fault(answer, visit.request.url), tries, gap)
         code = "ftp_listed" if visit.request.listing else "ftp_started"
         return Done(verdict(code))

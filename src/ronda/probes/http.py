@@ -28,11 +28,13 @@ _DELAY = re.compile(r"\d{1,9}")
 class Http:
     """The two schemes of the web."""
 
-    def __init__(self, check: Check, fetch: Fetch, politeness: Politeness) -> None:
+    def __init__(
+        self, check: Check, fetch: Fetch, politeness: Politeness, accept: Accept
+    ) -> None:
         self._check = check
         self._fetch = fetch
         self._max_wait = politeness.max_wait
-        self._accept = Accept(check.accept)
+        self._accept = accept
         # The common case needs no further thought.
         self._plain = not check.accept and check.slow is None
 
@@ -66,6 +68,8 @@ class Http:
             return False
         if answer.error:
             return answer.error in _HEAD_FAULTS and answer.timings.connect > 0
+        if answer.status == 503 and answer.header("retry-after"):
+            return False
         return answer.status >= 400 and answer.status not in _HEAD_BELIEVED
 
     def _by_get(self, visit: Visit, fresh: bool) -> Visit:
@@ -89,23 +93,21 @@ class Http:
             return Done(verdict("redirect_scheme", urls.scheme(there)))
         hop = Hop(here, answer.status, there, answer.address)
         hops = (*visit.hops, hop)
-        if there == here or any(there == passed.url for passed in visit.hops):
-            return self._lost(visit, hop, "redirect_loop")
-        if len(hops) > self._check.max_redirects:
-            return self._lost(visit, hop, "redirect_too_many")
         request = replace(visit.request, url=there)
         host = self.classify(there)
-        return Ask(replace(visit, request=request, host=host, hops=hops))
-
-    def _lost(self, visit: Visit, hop: Hop, code: str) -> Done:
-        return Done(verdict(code, f"to {urls.without_credentials(hop.to)}"))
+        on = replace(visit, request=request, host=host, hops=hops)
+        if there == here or any(there == passed.url for passed in visit.hops):
+            return Done(verdict("redirect_loop", f"to {_shown(there)}"), visit=on)
+        if len(hops) > self._check.max_redirects:
+            return Done(verdict("redirect_too_many", f"to {_shown(there)}"), visit=on)
+        return Ask(on)
 
     # -- verdicts --------------------------------------------------------------
 
     def _conclude(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
         found = self._judge(visit, answer, now)
-        if self._accept(answer.status, found.reason):
-            return Done(Verdict(State.OK, found.reason, f"{found.message} (accepted)"))
+        if self._accept.takes(answer.status, found.reason):
+            return Done(found)
         wait = retry_after(answer, now) if answer.status in {429, 503} else 0.0
         if wait > self._max_wait:
             words = f"{found.message}; asks us to wait {wait:,.0f} s"
@@ -120,7 +122,7 @@ class Http:
 
     def _judge(self, visit: Visit, answer: Answer, now: float) -> Verdict:
         if answer.error:
-            return fault(answer)
+            return fault(answer, visit.request.url)
         if is_bot_wall(answer):
             return verdict("bot_wall", f"status {answer.status}")
         found = http_verdict(answer.status)
@@ -136,7 +138,9 @@ class Http:
     def _good(self, visit: Visit, answer: Answer, now: float) -> Verdict | None:
         """What is still to be said of a target that works, the gravest first."""
         days = self._check.certificate_days
-        if answer.certificate and ends_soon(answer.certificate, now, days):
+        if self._fetch.insecure:
+            days = 0
+        if days and answer.certificate and ends_soon(answer.certificate, now, days):
             return verdict("tls_ends_soon", answer.certificate.ends_at[:10])
         if any(hop.status in PERMANENT for hop in visit.hops):
             return verdict("moved_permanently", _new_address(visit))

@@ -3,10 +3,22 @@
 import re
 from urllib.parse import unquote
 
+from msgspec.structs import replace
+
 from ronda import urls
 from ronda.config import Fetch
 from ronda.errors import UrlError
-from ronda.model import Answer, Ask, Done, Request, Target, Verdict, Via, Visit
+from ronda.model import (
+    Answer,
+    Ask,
+    Done,
+    Request,
+    State,
+    Target,
+    Verdict,
+    Via,
+    Visit,
+)
 from ronda.probes.faults import fault
 from ronda.probes.handler import retry
 from ronda.probes.reasons import verdict
@@ -46,7 +58,17 @@ class Mailto:
         if answer.error:
             tries, gap = self._fetch.retries, self._fetch.retry_gap
             return retry(visit, fault(answer), tries, gap)
-        return Done(_judge(answer, domain))
+        found = _judge(answer, domain)
+        following = _after(domain, addresses)
+        if found.state is State.OK and following:
+            return Ask(replace(visit, request=replace(visit.request, url=following)))
+        return Done(found)
+
+
+def _after(domain: str, addresses: list[str]) -> str:
+    """The domain to ask for next: each of a list of addresses has its turn."""
+    domains = list(dict.fromkeys(_domain(address) for address in addresses))
+    return next(iter(domains[domains.index(domain) + 1 :]), "")
 
 
 def _judge(answer: Answer, domain: str) -> Verdict:

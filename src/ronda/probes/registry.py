@@ -6,6 +6,7 @@ from typing import Any
 from ronda import urls
 from ronda.config import Settings
 from ronda.model import Answer, Ask, Done, Request, Target, Visit
+from ronda.probes.accept import Accept
 from ronda.probes.file import File
 from ronda.probes.ftp import Ftp
 from ronda.probes.handler import Called, Handler
@@ -16,14 +17,14 @@ from ronda.probes.reasons import verdict
 ENTRY_POINTS = "ronda.schemes"
 
 # A new scheme is one file and one row.
-SCHEMES: dict[str, Callable[[Settings], Handler]] = {
-    "http": lambda s: Http(s.check, s.fetch, s.politeness),
-    "https": lambda s: Http(s.check, s.fetch, s.politeness),
-    "ftp": lambda s: Ftp(s.fetch),
-    "ftps": lambda s: Ftp(s.fetch),
-    "sftp": lambda s: Ftp(s.fetch),
-    "file": lambda s: File(s.fetch),
-    "mailto": lambda s: Mailto(s.fetch),
+SCHEMES: dict[str, Callable[[Settings, Accept], Handler]] = {
+    "http": lambda s, a: Http(s.check, s.fetch, s.politeness, a),
+    "https": lambda s, a: Http(s.check, s.fetch, s.politeness, a),
+    "ftp": lambda s, _: Ftp(s.fetch),
+    "ftps": lambda s, _: Ftp(s.fetch),
+    "sftp": lambda s, _: Ftp(s.fetch),
+    "file": lambda s, _: File(s.fetch),
+    "mailto": lambda s, _: Mailto(s.fetch),
 }
 
 
@@ -56,7 +57,8 @@ class Handlers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._made: dict[str, Handler] = {}
-        # Made now, so that a wrong setting is found before anything is asked.
+        # Both made now, so that a wrong setting is found before anything is asked.
+        self.accept = Accept(settings.check.accept)
         self._web = self["http"]
 
     def __getitem__(self, scheme: str) -> Handler:
@@ -76,7 +78,7 @@ class Handlers:
 
     def _make(self, scheme: str) -> Handler:
         if scheme in SCHEMES:
-            return SCHEMES[scheme](self._settings)
+            return SCHEMES[scheme](self._settings, self.accept)
         # Only for schemes we do not know: reading the metadata of every installed
         # package, and the module that does it, cost more than a small check.
         from importlib.metadata import entry_points  # noqa: PLC0415

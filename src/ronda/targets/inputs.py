@@ -14,7 +14,7 @@ from ronda.targets import formats
 from ronda.targets.folders import has_pattern, matching, shown, unreadable, walked
 from ronda.targets.resolve import Document, resolve
 from ronda.targets.source import Readable
-from ronda.targets.streams import TOO_LARGE, opened
+from ronda.targets.streams import DOCUMENT_LIMIT, opened
 from ronda.targets.textlist import is_absolute
 
 LARGE = 1024 * 1024  # bytes; parsing these takes tens of milliseconds
@@ -133,6 +133,8 @@ def _links(
         source = formats.of_file(name, bounded.head)
         if source and bounded.head:
             document = replace(document, is_list=source.is_list)
+            if not source.is_list:
+                bounded.shorten(DOCUMENT_LIMIT)
             yield from _resolved(source.read(bounded, name, check), document, check)
     except InputError as error:
         yield Problem(Place(name), str(error))
@@ -142,7 +144,7 @@ def _links(
     elif not source:
         yield Problem(Place(name), "not text, and of no kind that is known")
     elif bounded.cut:
-        yield Problem(Place(name), TOO_LARGE)
+        yield Problem(Place(name), bounded.problem)
 
 
 def _resolved(

@@ -12,7 +12,7 @@ from ronda.targets import formats
 from ronda.targets.encoding import as_utf8
 from ronda.targets.resolve import Document, resolve
 from ronda.targets.source import Readable, Source
-from ronda.targets.streams import TOO_LARGE, opened
+from ronda.targets.streams import opened
 
 
 def links_of(
@@ -38,7 +38,7 @@ def links_of(
         return
     yield from _resolved(source, io.BytesIO(data), url, replace(check, base_url=""))
     if stream.cut:
-        yield Problem(place, TOO_LARGE, grave=False)
+        yield Problem(place, stream.problem, grave=False)
 
 
 def _resolved(

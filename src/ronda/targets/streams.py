@@ -10,8 +10,9 @@ from ronda.targets.source import Readable
 # Bytes of one document that are read. The largest sitemap allowed is 50 MB, the largest
 # lists that people check are near it; past this it is a mistake or a bomb.
 LIMIT = 100 * 1024 * 1024
+# The same for documents, which are taken apart as a whole and take a multiple of it.
+DOCUMENT_LIMIT = 16 * 1024 * 1024
 _HEAD = 1024  # bytes by which a format is told
-TOO_LARGE = f"larger than {LIMIT // 1024 // 1024} MB: the rest is not read"
 _MARKUP = (b"<", b"{", b"[")  # what begins so must be seen whole
 _GZIP = b"\x1f\x8b"
 
@@ -24,7 +25,16 @@ class Bounded:
         self.cut = False
         self._ahead = io.BytesIO(self.head)
         self._stream = stream
-        self._left = limit
+        self._left = self._limit = limit
+
+    def shorten(self, limit: int) -> None:
+        """Lower the limit, before anything is read."""
+        self._left = self._limit = min(limit, self._limit)
+
+    @property
+    def problem(self) -> str:
+        """What to say when it was cut."""
+        return f"larger than {self._limit // 1024 // 1024} MB: the rest is not read"
 
     def read(self, size: int = -1, /) -> bytes:
         """At most `size` bytes, all that the limit allows when negative.

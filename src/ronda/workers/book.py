@@ -3,9 +3,12 @@
 from collections import Counter
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from ronda.clock import Clock
 from ronda.model import Answer, Place, Result, State, Verdict, Visit
 from ronda.probes import judge_fragment
+from ronda.probes.accept import Accept
 from ronda.store import Spool
 
 Listener = Callable[[Result], None]
@@ -21,6 +24,7 @@ class Book:
         spool: Spool,
         clock: Clock,
         anchors: Anchors,
+        accept: Accept,
         *,
         fragments: bool,
         keep_ok: bool,
@@ -29,11 +33,13 @@ class Book:
         self._spool = spool
         self._clock = clock
         self._anchors = anchors
+        self._accept = accept
         self._fragments = fragments
         self._keep_ok = keep_ok or listener is not None
         self._listener = listener
         self.counts: Counter[State] = Counter()
-        # Only with fragments: which are wanted of a page, and what the page was.
+        # Only with fragments: which are wanted of a page ("" is the page itself), and
+        # what the page was.
         self._wanted: dict[str, list[str]] = {}
         self._pages: dict[str, tuple[Verdict, Result, frozenset[str] | None]] = {}
 
@@ -43,55 +49,45 @@ class Book:
 
     def note(self, page: str, fragment: str, place: Place) -> bool:
         """Remember where a URL stands; True when its page is to be visited."""
-        if not self._fragments or not fragment:
+        if not self._fragments:
             return self._spool.note(page, place)
-        part = f"{page}#{fragment}"
-        new = self._spool.note(part, place)
-        wanted = self._wanted.setdefault(page, [])
-        if not new:
+        if not self._spool.note(_url(page, fragment), place):
             return False
+        known = page in self._wanted  # its visit is under way, or has ended
+        self._wanted.setdefault(page, []).append(fragment)
         if page in self._pages:
             self._judge_part(page, fragment)
-            return False
-        wanted.append(fragment)
-        return len(wanted) == 1 and page not in self._spool
+        return not known
 
     def record(self, visit: Visit, found: Verdict, answer: Answer) -> None:
         """Count a verdict, and keep it if any report wants it."""
-        page = visit.target.url
         if not self._fragments:
             self.counts[found.state] += 1
             if found.state is not State.OK or self._keep_ok:
                 self._keep(self._result(visit, found, answer))
             return
+        page = visit.target.url
         anchors = None
         if answer.body and not answer.cut:
             kind = answer.header("content-type")
             anchors = self._anchors(answer.body, visit.request.url, kind)
         result = self._result(visit, found, answer)
         self._pages[page] = (found, result, anchors)
-        if page in self._spool:
-            self._count(result)
         for fragment in self._wanted.get(page, ()):
             self._judge_part(page, fragment)
 
     def _judge_part(self, page: str, fragment: str) -> None:
+        """The verdict on a part of a page, or with no fragment on the page itself."""
         whole, result, anchors = self._pages[page]
         found = judge_fragment(whole, anchors, fragment)
+        found = self._accept(found, result.status)
         self._count(
-            Result(
-                url=f"{page}#{fragment}",
+            replace(
+                result,
+                url=_url(page, fragment),
                 verdict=found.state,
                 reason=found.reason,
                 message=found.message,
-                hops=result.hops,
-                status=result.status,
-                address=result.address,
-                timings=result.timings,
-                bytes=result.bytes,
-                certificate=result.certificate,
-                checked_at=result.checked_at,
-                attempts=result.attempts,
             )
         )
 
@@ -121,3 +117,7 @@ class Book:
             checked_at=moment.replace("+00:00", "Z"),
             attempts=visit.attempts,
         )
+
+
+def _url(page: str, fragment: str) -> str:
+    return f"{page}#{fragment}" if fragment else page

@@ -64,8 +64,9 @@ class ThreadedFeed(Generic[T]):
                 self._buffer.append(item)
                 if not self._told:
                     self._tell()
+                # In this order: room that is made after the look is not missed.
+                self._room.clear()
                 if len(self._buffer) >= AHEAD:
-                    self._room.clear()
                     self._room.wait()
         except Exception as error:  # raised again where it is awaited
             self._error = error

@@ -56,6 +56,7 @@ class Run:
         self._gate = Gate(parts.settings.fetch.agent) if robots else None
         self._idle = Idle(parts.clock)
         self._unnamed: deque[str] = deque()
+        self._held: set[int] = set()  # leases that a worker of ours is busy with
         self._resolvers = 0
         self._room = asyncio.Event()
         self._full = False  # no more is read until there is room
@@ -158,7 +159,8 @@ class Run:
             handler = self.handlers.of(visit.target.url)
             step = handler.advance(last, passed, self._parts.clock.utc().timestamp())
             if isinstance(step, Done):
-                self._book.record(visit, step.verdict, passed)
+                found = self.handlers.accept(step.verdict, passed.status)
+                self._book.record(visit, found, passed)
             self.ended += 1
 
     # -- names -------------------------------------------------------------------
@@ -183,10 +185,14 @@ class Run:
     async def take(self) -> tuple[int, Lease] | None:
         """The next lease, as soon as there is one; None when the run is over."""
         while not self.stopped:
-            taken = self._frontier.take(self._now())
+            now = self._now()
+            if now >= self._frontier.silent_at:
+                self._say_working(now)
+            taken = self._frontier.take(now)
             if self._frontier.nameless:
                 self._resolve()
             if taken is not None:
+                self._held.add(taken[0])
                 if self._idle:
                     self._pass_on()
                 return taken
@@ -196,6 +202,11 @@ class Run:
             await self._idle.wait()
         self._wake_all()
         return None
+
+    def _say_working(self, now: float) -> None:
+        """Keep alive what is held here: a slow answer is not a lost worker."""
+        for trans in self._held:
+            self._frontier.working(trans, now)
 
     def begin(self, item: Item) -> Visit:
         """A visit under way as it is; a target with its first request."""
@@ -222,6 +233,7 @@ class Run:
         True when the visit's page is still to be read; only then has it not ended.
         """
         now = self._now()
+        self._held.discard(trans)
         if step.hold:  # before the lease ends: an idle host would be forgotten
             self._frontier.hold(visit.host, now + step.hold)
         if not self._frontier.done(trans, now):
@@ -234,7 +246,7 @@ class Run:
         elif visit.target.robots:
             self._learn(visit.target, answer)
         else:
-            self._book.record(visit, step.verdict, answer)
+            self._book.record(step.visit or visit, step.verdict, answer)
             to_read = visit.target.reads and step.verdict.state in _READABLE
             self.ended += not to_read
         if self._full and self._frontier.queued < PLENTY:

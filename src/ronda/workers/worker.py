@@ -4,7 +4,9 @@ import logging
 import time
 import traceback
 
-from ronda.model import Answer, Ask, Done, Visit
+from msgspec.structs import replace
+
+from ronda.model import Answer, Ask, Done, State, Visit
 from ronda.probes import verdict
 from ronda.workers.run import Run
 
@@ -26,9 +28,13 @@ def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     """What an answer means; a handler that raises is our fault, not the target's."""
     handler = run.handlers.of(visit.target.url)
     try:
-        return handler.advance(visit, answer, time.time())
+        step = handler.advance(visit, answer, time.time())
     except Exception as error:
         log.exception("handler failed url=%s", visit.target.url)
         last = traceback.extract_tb(error.__traceback__)[-1]
         words = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
         return Done(verdict("own_fault", words))
+    if isinstance(step, Done) and step.verdict.state is not State.OK:
+        accepted = run.handlers.accept(step.verdict, answer.status)
+        return step if accepted is step.verdict else replace(step, verdict=accepted)
+    return step
