@@ -1,5 +1,7 @@
 """The only place that wires concrete parts together."""
 
+import resource
+import sys
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -84,4 +86,11 @@ def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
 
 async def carry_out(run: Run, settings: Settings) -> None:
     """Let the workers work until all is over."""
-    await run.carry_out(work, settings.fetch.concurrency)
+    await run.carry_out(work, min(settings.fetch.concurrency, _descriptors() // 2))
+
+
+def _descriptors() -> int:
+    """How many descriptors we may have, after asking for as many as there are."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    return most if most != resource.RLIM_INFINITY else sys.maxsize

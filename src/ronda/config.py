@@ -1,6 +1,6 @@
 """ronda.toml as one frozen tree, checked once; unknown keys are errors."""
 
-import re
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -14,12 +14,9 @@ from ronda.errors import SettingsError, UrlError
 FILE_NAME = "ronda.toml"
 IGNORE_NAME = ".rondaignore"
 
-_SERVER = re.compile(
-    r"\d+\.\d+\.\d+\.\d+(:\d+)?|[0-9a-fA-F:]*:[0-9a-fA-F:.]*|\[[^\]]+\](:\d+)?"
-)
 
-Seconds = Annotated[float, Meta(gt=0)]
-Gap = Annotated[float, Meta(ge=0)]
+Seconds = Annotated[float, Meta(ge=0.001, le=10_000_000)]  # a millisecond to months
+Gap = Annotated[float, Meta(ge=0, le=10_000_000)]
 Count = Annotated[int, Meta(ge=1)]
 Tries = Annotated[int, Meta(ge=0, le=10)]
 
@@ -281,9 +278,24 @@ def _require(settings: Settings) -> None:
     if trusted and not Path(trusted).is_file():
         raise SettingsError(f"fetch.ca_file: no such file: {trusted}")
     for server in settings.fetch.name_servers:
-        if not _SERVER.fullmatch(server):
+        if not _is_server(server):
             words = f"'{server}' is neither an address nor address:port"
             raise SettingsError(f"fetch.name_servers: {words}")
+    headers = [*settings.fetch.headers.items(), ("user_agent", settings.fetch.agent)]
+    for name, value in headers:
+        if not (name + value).isascii() or not (name + value).isprintable():
+            raise SettingsError(f"fetch: '{name}: {value}' is not plain ASCII text")
+
+
+def _is_server(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    if not host or (":" in host and not host.startswith("[")):
+        host, port = text, "53"  # an address alone
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return port.isdecimal() and 0 < int(port) < 65536
 
 
 def _over(old: Any, new: Any) -> Any:

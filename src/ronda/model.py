@@ -83,6 +83,7 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     body: int = 0  # bytes of the body to keep
     partial: bool = False  # only the first bytes are asked for (a range)
     listing: bool = False  # names only, of an FTP directory
+    raw: bool = False  # the body is wanted whatever its type
     fresh: bool = False  # on a new connection: a kept one may have caused the fault
 
 

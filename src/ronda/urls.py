@@ -93,5 +93,7 @@ def without_credentials(url: str) -> str:
 
 def shown(text: str, length: int = 100) -> str:
     """A text from outside, safe and short enough for one line."""
+    if "@" in text:  # before it is cut: half a password is no longer seen as one
+        text = _CREDENTIALS.sub("", text)
     cut = text if len(text) <= length else text[: length - 1] + "…"
     return "".join(c if c.isprintable() else "�" for c in cut)

@@ -1,5 +1,7 @@
 """The command line: one command a file, one clear line for every mistake."""
 
+import io
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -51,6 +53,10 @@ def ronda() -> None:
 
 def main() -> None:
     """The command `ronda`."""
+    # Without a handler, Python would print what is logged, tracebacks and all.
+    logging.getLogger("ronda").addHandler(logging.NullHandler())
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         code = ronda.main(standalone_mode=False)
         sys.stdout.flush()

@@ -11,11 +11,13 @@ from typing import Self, TextIO
 from msgspec.structs import replace
 
 from ronda.cli.report import FORMATS, Format, Style, format_for
+from ronda.cli.report.safe import safe_summary
 from ronda.cli.report.words import problem_line
 from ronda.config import Report
 from ronda.errors import UsageError
 from ronda.model import Result, Summary
 from ronda.store import Spool
+from ronda.urls import shown
 
 WIDTH = 100  # characters, where nobody says
 
@@ -75,8 +77,9 @@ class Outputs:
     def write(self, results: Spool, summary: Summary) -> None:
         """Write every report that is made at the end."""
         if self._settings.quiet:
-            for problem in summary.problems:
-                sys.stderr.write(problem_line(problem) + "\n")
+            for problem in safe_summary(summary).problems:
+                line = problem_line(problem)
+                sys.stderr.write(shown(line, len(line)) + "\n")
         for found, out, style in self._targets:
             if found.line is None:
                 found.write(results, summary, out, style)
@@ -88,4 +91,10 @@ def terminal_style(out: TextIO, settings: Report) -> Style:
     terminal = out.isatty() and os.environ.get("TERM") != "dumb"
     colour = terminal and settings.colour and not os.environ.get("NO_COLOR")
     width = os.get_terminal_size(out.fileno()).columns if terminal else 0
-    return Style(colour=colour, verbose=settings.verbose, width=width or WIDTH)
+    return Style(
+        colour=colour,
+        verbose=settings.verbose,
+        width=width or WIDTH,
+        # Terminals that are known to understand links; others would print them.
+        hyperlinks=colour and bool({"VTE_VERSION", "KITTY_PID"} & os.environ.keys()),
+    )

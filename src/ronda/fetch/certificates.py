@@ -1,6 +1,7 @@
 """Certificates: where trust is found, and what a server's own one says."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pycurl
@@ -38,15 +39,18 @@ class Certificates:
         key = urls.host(url), urls.port(url)
         if not curl.getinfo(pycurl.NUM_CONNECTS) and key in self._seen:
             return self._seen[key]
-        chain = curl.getinfo(pycurl.INFO_CERTINFO)
+        chain = curl.getinfo_raw(pycurl.INFO_CERTINFO)
         if not chain:
             return self._seen.get(key)
         found = self._seen[key] = _facts(chain[0])
         return found
 
 
-def _facts(pairs: tuple[tuple[str, str], ...]) -> Certificate:
-    facts = dict(pairs)
+def _facts(pairs: Iterable[tuple[bytes, bytes]]) -> Certificate:
+    # Raw: a name in a certificate may be any bytes at all.
+    facts = {
+        k.decode("utf-8", "replace"): v.decode("utf-8", "replace") for k, v in pairs
+    }
     names = facts.get("X509v3 Subject Alternative Name", "")
     return Certificate(
         subject=facts.get("Subject", ""),

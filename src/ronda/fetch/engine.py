@@ -8,9 +8,11 @@ thread, which would fight for the interpreter (figures: docs/design.md).
 """
 
 import asyncio
+import logging
 import select
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,6 +22,8 @@ from ronda.config import Fetch
 from ronda.fetch.certificates import Certificates
 from ronda.fetch.exchange import Exchange
 from ronda.model import Answer, Request
+
+log = logging.getLogger(__name__)
 
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLET
 
@@ -80,7 +84,11 @@ class Engine:
         """
         exchange = self._free.pop() if self._free else self._new()
         exchange.settle = settle
-        exchange.prepare(request, address, last)
+        try:
+            exchange.prepare(request, address, last)
+        except (UnicodeError, ValueError, pycurl.error) as error:  # a plug-in's URL
+            settle(Answer(error=pycurl.E_URL_MALFORMAT, error_text=str(error)))
+            return
         self._busy[exchange.curl] = exchange
         self._multi.add_handle(exchange.curl)
         self._kick()
@@ -88,10 +96,12 @@ class Engine:
     def _new(self) -> Exchange:
         return Exchange(self._settings, self._certificates, self._open_socket)
 
-    def _open_socket(self, purpose: int, address: Any) -> socket.socket:
-        opened = socket.socket(
-            address.family, address.socktype | socket.SOCK_NONBLOCK, address.protocol
-        )
+    def _open_socket(self, purpose: int, address: Any) -> socket.socket | int:
+        kind = address.socktype | socket.SOCK_NONBLOCK
+        try:
+            opened = socket.socket(address.family, kind, address.protocol)
+        except OSError:  # no descriptors left, or no such family here
+            return int(pycurl.SOCKET_BAD)
         self._epoll.register(opened.fileno(), _EDGES)
         self._opened.append(opened)
         return opened
@@ -147,6 +157,11 @@ class Engine:
     def _end(self, curl: pycurl.Curl, error: int, text: str) -> None:
         self._multi.remove_handle(curl)
         exchange = self._busy.pop(curl)
-        answer = exchange.answer(error, text)
-        self._free.append(exchange)
-        exchange.settle(answer)
+        try:
+            answer = exchange.answer(error, text)
+            self._free.append(exchange)
+        except Exception as fault:  # whatever a server sent, somebody waits for it
+            log.exception("answer cannot be read")
+            answer = Answer(error=pycurl.E_FAILED_INIT, error_text=str(fault))
+        with suppress(asyncio.InvalidStateError):  # nobody waits any more
+            exchange.settle(answer)

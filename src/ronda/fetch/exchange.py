@@ -2,13 +2,12 @@
 
 import re
 from collections.abc import Callable
-from pathlib import Path
-from urllib.parse import unquote
 
 import pycurl
 
 from ronda.config import Fetch
 from ronda.fetch.certificates import Certificates, ca_file
+from ronda.fetch.local import why_unread
 from ronda.model import Answer, Certificate, Request, Timings
 
 PROTOCOLS = (
@@ -21,6 +20,7 @@ PROTOCOLS = (
 )
 DISCARD_LIMIT = 256 * 1024  # bytes of an unwanted body that are read and dropped
 PROXY_ERROR = 97  # libcurl's code, which pycurl has no name for
+FIRST_BYTES = "0-1023"  # what is asked for when a GET only stands in for a HEAD
 MICRO = 1_000_000  # libcurl counts in millionths of a second
 _TEXT = re.compile(
     rb"\s*($|text/|[^;]*(html|xml|json|markdown|csv|opml))", re.IGNORECASE
@@ -79,7 +79,7 @@ class Exchange:
         set_(pycurl.TIMEOUT_MS, int(settings.timeout * 1000))
         set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
         set_(pycurl.HTTPHEADER, [f"{k}: {v}" for k, v in settings.headers.items()])
-        # Two curves that every server knows. OpenSSL's own list begins with a
+        # The curves that every server knows. OpenSSL's own list begins with a
         # post-quantum pair that makes a handshake a third dearer.
         set_(pycurl.SSL_EC_CURVES, "X25519:P-256:P-384:P-521")
         set_(pycurl.OPT_CERTINFO, 1)
@@ -105,7 +105,7 @@ class Exchange:
         else:
             set_(pycurl.HTTPGET, 1)
         if request.partial:
-            set_(pycurl.RANGE, "0-1023")
+            set_(pycurl.RANGE, FIRST_BYTES)
         if last:
             set_(pycurl.FORBID_REUSE, 1)
         if request.fresh:
@@ -139,7 +139,7 @@ class Exchange:
     def _write(self, chunk: bytes) -> int | None:
         self._read += len(chunk)
         limit = self.request.body
-        if limit and not self._kept and not self._is_text():
+        if limit and not self._kept and not self.request.raw and not self._is_text():
             self._cut = True
             return -1  # a picture or an archive has no links and no anchors
         if self._kept < limit:
@@ -209,7 +209,7 @@ class Exchange:
 
     def _errno(self, error: int) -> int:
         if error == pycurl.E_FILE_COULDNT_READ_FILE:
-            return _file_errno(self.request.url)
+            return why_unread(self.request.url)
         return int(self.curl.getinfo(pycurl.OS_ERRNO))
 
     def _reset(self) -> None:
@@ -223,14 +223,3 @@ class Exchange:
             self.curl.setopt(pycurl.FORBID_REUSE, 0)
         if self.request.fresh:
             self.curl.setopt(pycurl.FRESH_CONNECT, 0)
-
-
-def _file_errno(url: str) -> int:
-    """Why a file cannot be read: libcurl does not say, the system does."""
-    try:
-        with Path(unquote(url.removeprefix("file://"))).open("rb"):
-            return 0
-    except IsADirectoryError:
-        return 0
-    except OSError as error:
-        return error.errno or 0

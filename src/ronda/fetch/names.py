@@ -26,6 +26,7 @@ class Address(Struct, frozen=True, gc=False):
 
     address: str = ""
     failure: Answer | None = None
+    others: tuple[str, ...] = ()  # to be tried when nobody is at the first
 
 
 class Names:
@@ -63,7 +64,8 @@ class Names:
     async def find(self, name: str) -> Address:
         """The address of a host name."""
         found = self._known.get(name)
-        if found is None:
+        # A failing server is asked again; "no such name" is an answer.
+        if found is None or (found.failure and found.failure.errno):
             found = self._known[name] = await self._ask(name)
         return found
 
@@ -78,8 +80,19 @@ class Names:
         except DNSError as error:
             return Address(failure=_failure(error, time.monotonic() - start))
         # c-ares puts the address first that this machine can best reach.
-        first = reply.nodes[0].addr[0]
-        return Address(first.decode() if isinstance(first, bytes) else first)
+        texts = (node.addr[0] for node in reply.nodes)
+        found = [text.decode() if isinstance(text, bytes) else text for text in texts]
+        first, *others = dict.fromkeys(found)
+        return Address(first, others=tuple(others))
+
+    def next_address(self, name: str) -> str:
+        """Another address of a host that was found; "" when all were tried."""
+        known = self.known(name)
+        if not known.others:
+            return ""
+        first, *others = known.others
+        self._known[name] = Address(first, others=tuple(others))
+        return first
 
     async def mail_servers(self, domain: str) -> Answer:
         """The mail servers of a domain, best first, or its own address if none."""
@@ -92,6 +105,8 @@ class Names:
             if error.args[0] != _NO_DATA:
                 return _failure(error, time.monotonic() - start)
             own = await self.find(domain)
+            if own.failure is not None and own.failure.errno:
+                return own.failure
             return Answer(address=own.address)
         records = sorted(
             (r.data.priority, r.data.exchange)

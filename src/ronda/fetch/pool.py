@@ -63,6 +63,12 @@ class Child:
         self._open[self._number] = settle
         self.wire.send(Question(self._number, request, address, last))
 
+    def close(self) -> None:
+        """End the process, which holds nothing that could be lost."""
+        self.wire.close()
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
     def _receive(self, replies: list[Reply]) -> None:
         for reply in replies:
             self._open.pop(reply.number)(reply.answer)
@@ -92,9 +98,7 @@ class Pool:
         trace: TracebackType | None,
     ) -> None:
         for child in self._children:
-            child.wire.close()
-        for child in self._children:
-            await asyncio.to_thread(os.waitpid, child.pid, 0)
+            child.close()
 
     def ask(self, request: Request, address: str, last: bool, settle: Settle) -> None:
         """Start a request in the child that holds its host's connections."""
@@ -106,8 +110,9 @@ def _be_child(settings: Fetch, end: socket.socket) -> None:
     """Ask until the other end is closed; never returns to what was forked."""
     code = 1
     try:
-        # Ctrl-C reaches the whole group; the main process decides what it means.
+        # Signals reach the whole group; the main process decides what they mean.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         asyncio.run(_answer(settings, end))
         code = 0
     finally:

@@ -86,6 +86,7 @@ class Wire:
             self._receive(values)
 
     def _end(self) -> None:
+        self._out.clear()
         self._loop.remove_reader(self._socket)
         self._loop.remove_writer(self._socket)
         self._closed()

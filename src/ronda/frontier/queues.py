@@ -25,10 +25,11 @@ LEASE_SECONDS = 300.0  # silence after which a lease is taken back
 class Lease:
     """An item handed out until a moment."""
 
-    __slots__ = ("host", "item", "last", "until")
+    __slots__ = ("host", "item", "last", "server", "until")
 
     def __init__(self, host: Host, item: Item, until: float, last: bool) -> None:
         self.host = host
+        self.server = host.server  # as it was: the host may move meanwhile
         self.item = item
         self.until = until
         self.last = last  # nothing else is queued for this host
@@ -127,6 +128,16 @@ class Frontier:
             self._settle(host, address)
             self._list(host, now)
 
+    def moved(self, name: str, address: str) -> None:
+        """Ask a host at another of its addresses from now on."""
+        host = self._hosts.get(name)
+        if host is None:
+            return
+        if host.server is not None:
+            host.server.hosts -= 1
+        host.pin = address
+        self._settle(host, address)
+
     def _settle(self, host: Host, address: str) -> None:
         host.limits = self._limits(host.name, address)
         if address:
@@ -207,7 +218,7 @@ class Frontier:
         if lease is None:
             return False
         self.leased -= 1
-        host, server = lease.host, lease.host.server
+        host, server = lease.host, lease.server
         host.active -= 1
         if server is not None:
             server.active -= 1

@@ -14,7 +14,6 @@ from ronda.probes.faults import fault
 from ronda.probes.handler import retry
 from ronda.probes.reasons import http_verdict, verdict
 
-FIRST_BYTES = 1024  # what a ranged GET asks for
 PERMANENT = frozenset({301, 308})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # HEAD is taken at its word for these; any other failure is asked again by GET.
@@ -79,18 +78,18 @@ class Http:
     # -- redirects -----------------------------------------------------------
 
     def _follow(self, visit: Visit, answer: Answer) -> Ask | Done:
-        location = answer.header("location")
         here = visit.request.url
-        if not location:
+        # Header bytes are UTF-8 in practice where they are not ASCII.
+        text = answer.header("location").encode("latin-1").decode("utf-8", "replace")
+        if not text:
             return Done(verdict("redirect_no_location"))
+        met = replace(visit, hops=(*visit.hops, Hop(here, answer.status, text)))
         try:
-            # Header bytes are UTF-8 in practice where they are not ASCII.
-            location = location.encode("latin-1").decode("utf-8", "replace")
-            there = urls.split_fragment(urls.join(here, location))[0]
+            there = urls.split_fragment(urls.join(here, text))[0]
         except UrlError:
-            return Done(verdict("redirect_bad_location", urls.shown(location)))
+            return Done(verdict("redirect_bad_location", urls.shown(text)), visit=met)
         if urls.scheme(there) not in {"http", "https"}:
-            return Done(verdict("redirect_scheme", urls.scheme(there)))
+            return Done(verdict("redirect_scheme", urls.scheme(there)), visit=met)
         hop = Hop(here, answer.status, there, answer.address)
         hops = (*visit.hops, hop)
         request = replace(visit.request, url=there)

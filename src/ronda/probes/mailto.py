@@ -51,6 +51,8 @@ class Mailto:
     def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
         """Syntax first, then what the name server said."""
         addresses = _addresses(visit.target.url)
+        if not addresses and "?" in visit.target.url:
+            return Done(Verdict(State.OK, "mail_ok", "the reader chooses to whom"))
         wrong = next((a for a in addresses if not _domain(a)), None)
         if wrong is not None or not addresses:
             return Done(verdict("mail_syntax", urls.shown(wrong or visit.target.url)))
@@ -82,8 +84,11 @@ def _judge(answer: Answer, domain: str) -> Verdict:
 
 
 def _addresses(url: str) -> list[str]:
-    path = url.removeprefix("mailto:").split("?")[0].split("#")[0]
-    return [unquote(part).strip() for part in path.split(",") if part.strip()]
+    path, _, query = url.removeprefix("mailto:").partition("#")[0].partition("?")
+    fields = (field.partition("=") for field in query.split("&"))
+    more = [value for name, _, value in fields if name.lower() == "to"]
+    parts = ",".join([path, *more]).split(",")
+    return [unquote(part).strip() for part in parts if part.strip()]
 
 
 def _domain(address: str) -> str:

@@ -1,6 +1,7 @@
 """The table of scheme handlers: built-in ones, then third parties by entry point."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from ronda import urls
@@ -79,17 +80,40 @@ class Handlers:
     def _make(self, scheme: str) -> Handler:
         if scheme in SCHEMES:
             return SCHEMES[scheme](self._settings, self.accept)
-        # Only for schemes we do not know: reading the metadata of every installed
-        # package, and the module that does it, cost more than a small check.
-        from importlib.metadata import entry_points  # noqa: PLC0415
-
-        for point in entry_points(group=ENTRY_POINTS, name=scheme):
-            return as_handler(point.load())
+        for point in _third_parties():
+            if point.name == scheme:
+                return as_handler(point.load())
         return Unsupported()
 
 
+@cache
+def _third_parties() -> tuple[Any, ...]:
+    # Only for schemes we do not know: reading the metadata of every installed
+    # package, and the module that does it, cost more than a small check.
+    from importlib.metadata import entry_points  # noqa: PLC0415
+
+    return tuple(entry_points(group=ENTRY_POINTS))
+
+
+class Bare:
+    """A function `check(url) -> (state, reason)`, which allows everything."""
+
+    def __init__(self, check: Callable[[str], tuple[str, str]]) -> None:
+        self.check = check
+
+    def allow(self, url: str) -> bool:
+        """Any URL of its scheme."""
+        return True
+
+    def classify(self, url: str) -> str:
+        """The host, or the scheme where there is none."""
+        return urls.host(url) or urls.scheme(url)
+
+
 def as_handler(plugin: Any) -> Handler:
-    """A third party's class, instance or module in the shape of a handler."""
+    """A third party's class, instance, module or function as a handler."""
     made: Any = plugin() if isinstance(plugin, type) else plugin
+    if callable(made) and not hasattr(made, "check") and not hasattr(made, "advance"):
+        made = Bare(made)
     handler: Handler = Called(made) if hasattr(made, "check") else made
     return handler

@@ -41,17 +41,18 @@ def gather(
 
 
 def may_block(arguments: Sequence[str]) -> bool:
-    """Whether reading the arguments may keep one waiting: a pipe, or a large file."""
-    return any(name == "-" or _is_large(Path(name)) for name in arguments)
+    """Whether reading the arguments may keep one waiting."""
+    return not all(_is_quick(argument) for argument in arguments)
 
 
-def _is_large(path: Path) -> bool:
-    """Text lists are never large: they are read line by line."""
-    try:
-        size = path.stat().st_size
-    except (OSError, ValueError):
+def _is_quick(argument: str) -> bool:
+    """URLs, text lists (read line by line) and small files; no pipe, no folder."""
+    path = Path(argument)
+    if not _exists(argument):
+        return _is_url(argument)
+    if not path.is_file():
         return False
-    return size > LARGE and formats.by_suffix(path.name) is not formats.TEXT
+    return formats.by_suffix(path.name) is formats.TEXT or path.stat().st_size < LARGE
 
 
 def _is_url(argument: str) -> bool:

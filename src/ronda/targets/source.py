@@ -5,7 +5,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from ronda import config
+from ronda import config, urls
 from ronda.model import Link, Place, Problem
 
 TEXT_LENGTH = 120  # characters of a link's words that are kept
@@ -43,12 +43,14 @@ class Index(Link, frozen=True, gc=False):
 
 def folded(text: str) -> str:
     """The words of a link on one line, cut to what a report can show."""
+    if "://" in text:  # before it is cut: half a password is no longer seen as one
+        text = urls.without_credentials(text)
     words = " ".join(text[: TEXT_LENGTH * 10].split())
     return words if len(words) <= TEXT_LENGTH else words[: TEXT_LENGTH - 1] + "…"
 
 
 def not_a_url(entry: str, place: Place) -> Problem:
     """The problem of a list's entry that has no scheme."""
-    name = entry if len(entry) <= TEXT_LENGTH else entry[: TEXT_LENGTH - 1] + "…"
+    name = urls.shown(entry, TEXT_LENGTH)
     advice = f"write it with its scheme, as https://{name.lstrip('/')}"
     return Problem(place, f"'{name}' is not a URL; {advice}")

@@ -14,6 +14,7 @@ LIMIT = 100 * 1024 * 1024
 DOCUMENT_LIMIT = 16 * 1024 * 1024
 _HEAD = 1024  # bytes by which a format is told
 _MARKUP = (b"<", b"{", b"[")  # what begins so must be seen whole
+_CHUNK = 1024 * 1024  # bytes read at once
 _GZIP = b"\x1f\x8b"
 
 
@@ -44,12 +45,24 @@ class Bounded:
         """
         wanted = self._left if size < 0 else min(size, self._left)
         data = self._ahead.read(wanted)
-        if len(data) < wanted:
-            data += _read(self._stream, wanted - len(data))
+        if size < 0:  # pipes give what they have, not what is asked for
+            data = self._rest(data, wanted)
+        elif not data:
+            data = _read(self._stream, wanted)
         self._left -= len(data)
         if not self._left and size and not self.cut:
             self.cut = bool(self._ahead.read(1) or _read(self._stream, 1))
         return data
+
+    def _rest(self, data: bytes, wanted: int) -> bytes:
+        chunks, size = [data], len(data)
+        while size < wanted:
+            more = _read(self._stream, min(_CHUNK, wanted - size))
+            if not more:
+                break
+            chunks.append(more)
+            size += len(more)
+        return b"".join(chunks)
 
 
 def opened(stream: Readable, limit: int = LIMIT) -> Bounded:

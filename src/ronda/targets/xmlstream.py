@@ -32,7 +32,7 @@ def elements(stream: Readable) -> Iterator[Element]:
         chunk = stream.read(CHUNK)
         try:
             builder.parser.Parse(chunk, not chunk)
-        except expat.ExpatError as error:
+        except (expat.ExpatError, LookupError, ValueError) as error:
             yield from builder.taken()
             raise InputError(f"not XML: {error}") from None
         yield from builder.taken()

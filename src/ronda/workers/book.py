@@ -61,6 +61,8 @@ class Book:
 
     def record(self, visit: Visit, found: Verdict, answer: Answer) -> None:
         """Count a verdict, and keep it if any report wants it."""
+        if found.state is not State.OK:
+            found = self._accept(found, answer.status)
         if not self._fragments:
             self.counts[found.state] += 1
             if found.state is not State.OK or self._keep_ok:

@@ -10,6 +10,9 @@ from ronda.probes import verdict
 Item = Target | Visit
 ALL_ALLOWED = Robots()
 
+# libcurl's errors that any page of the host would meet too: names, connections, TLS.
+_HOST_FAULTS = frozenset({5, 6, 7, 28, 35, 52, 55, 56, 60, 83, 90, 91, 97})
+
 # True: go on. False: wait. A verdict: it ends here. An answer: the host's own fault,
 # which its pages share.
 Passed = bool | Verdict | Answer
@@ -71,14 +74,16 @@ def _authority(url: str) -> str:
 
 def _question(authority: str) -> Visit:
     target = Target(f"{authority}/robots.txt", urls.host(authority + "/"), robots=True)
-    request = Request(target.url, "GET", body=SIZE_LIMIT)
+    request = Request(target.url, "GET", body=SIZE_LIMIT, raw=True)
     return Visit(target, request, target.host)
 
 
 def _read(answer: Answer) -> Robots | Verdict | Answer:
     """RFC 9309, 2.3.1: found, not there, or not to be had."""
-    if answer.error:
+    if answer.error in _HOST_FAULTS:
         return answer
+    if answer.error:
+        return verdict("robots_unreachable", answer.error_text)
     if answer.status >= 500 or answer.status == 429:
         return verdict("robots_unreachable", f"status {answer.status}")
     if answer.status != 200:

@@ -41,6 +41,9 @@ class Resolve(Protocol):
     def known(self, name: str) -> Address:
         """What was found out before."""
 
+    def next_address(self, name: str) -> str:
+        """Another address of a host that was found; "" when all were tried."""
+
 
 class Read(Protocol):
     """What a run needs of the room that finds targets."""

@@ -15,6 +15,7 @@ from ronda.model import (
     Ask,
     Done,
     Found,
+    Place,
     Problem,
     Request,
     State,
@@ -25,14 +26,15 @@ from ronda.model import (
     Visit,
 )
 from ronda.probes import SCHEMES, Unsupported, verdict
+from ronda.threads import in_thread
 from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.idle import Idle
 from ronda.workers.parts import Parts
-from ronda.workers.threads import in_thread
 
 log = logging.getLogger(__name__)
 
-PLENTY = 20_000  # queued visits above which no more are read
+PLENTY = 20_000  # visits under way above which no more are read
+MANY = 10_000  # problems that are told one by one
 RESOLVERS = 64  # names looked up at once
 
 Item = Target | Visit
@@ -78,7 +80,7 @@ class Run:
             async for batch in self._found:
                 for found in batch:
                     self.admit(found)
-                if self._frontier.queued > PLENTY:
+                if self.begun - self.ended > PLENTY:
                     self._full = True
                     self._room.clear()
                     await self._room.wait()
@@ -89,13 +91,20 @@ class Run:
     def admit(self, found: Found | Problem) -> None:
         """Take in a reference: a new URL is put on its way, a known one only noted."""
         if isinstance(found, Problem):
-            self.problems.append(found)
+            self._problem(found)
             return
         page, fragment = urls.split_fragment(found.url)
         if page not in self._parts.scope:
             self.excluded.add(page)
         elif self._book.note(page, fragment, found.place):
             self._start(page, found.reads)
+
+    def _problem(self, found: Problem) -> None:
+        if len(self.problems) < MANY:
+            self.problems.append(found)
+        elif len(self.problems) == MANY:
+            words = "there are more problems; only the first are told"
+            self.problems.append(Problem(found.place, words))
 
     def _start(self, page: str, reads: bool) -> None:
         anchors = self._parts.settings.check.fragments
@@ -108,7 +117,7 @@ class Run:
             if urls.scheme(page) not in SCHEMES:
                 item = charged(self.begin(item))
         except Exception as error:  # a third party's code may do anything
-            log.exception("handler failed url=%s", page)
+            log.exception("handler failed url=%s", urls.shown(page))
             words = f"{type(error).__name__}: {error}"
             self._record(page, verdict("plugin_failed", words))
             return
@@ -159,8 +168,7 @@ class Run:
             handler = self.handlers.of(visit.target.url)
             step = handler.advance(last, passed, self._parts.clock.utc().timestamp())
             if isinstance(step, Done):
-                found = self.handlers.accept(step.verdict, passed.status)
-                self._book.record(visit, found, passed)
+                self._book.record(visit, step.verdict, passed)
             self.ended += 1
 
     # -- names -------------------------------------------------------------------
@@ -173,7 +181,7 @@ class Run:
                 self._spawn(self._name_hosts(), "names")
 
     async def _name_hosts(self) -> None:
-        while self._unnamed:
+        while self._unnamed and not self.stopped:
             name = self._unnamed.popleft()
             found = await self._parts.names.find(name)
             self._frontier.resolved(name, found.address, self._now())
@@ -241,7 +249,9 @@ class Run:
         if self._frontier.nameless:
             self._resolve()
         to_read = False
-        if isinstance(step, Ask):
+        if unreached(answer) and self._readdress(visit):
+            self._put(visit)
+        elif isinstance(step, Ask):
             self._put(charged(step.visit), step.delay)
         elif visit.target.robots:
             self._learn(visit.target, answer)
@@ -249,12 +259,19 @@ class Run:
             self._book.record(step.visit or visit, step.verdict, answer)
             to_read = visit.target.reads and step.verdict.state in _READABLE
             self.ended += not to_read
-        if self._full and self._frontier.queued < PLENTY:
+        if self._full and self.begun - self.ended < PLENTY:
             self._full = False
             self._room.set()
         if self._idle:
             self._pass_on()
         return to_read
+
+    def _readdress(self, visit: Visit) -> bool:
+        """Try the next address of a host that did not let us connect."""
+        address = self._parts.names.next_address(visit.host)
+        if address:
+            self._frontier.moved(visit.host, address)
+        return bool(address)
 
     def _learn(self, target: Target, answer: Answer) -> None:
         """Let go on, or end, those who waited for a robots.txt."""
@@ -270,6 +287,11 @@ class Run:
         """Follow the links on a document that the user named; then its visit ends."""
         kind = answer.header("content-type")
         links = self._parts.read(answer.body, visit.request.url, kind)
+        if answer.cut and answer.body:
+            limit = self._parts.settings.fetch.body_limit
+            words = f"longer than {limit:,} bytes (body_limit): links may be missing"
+            place = Place(urls.without_credentials(visit.request.url))
+            self._problem(Problem(place, words, grave=False))
         for found in await in_thread(lambda: list(links)):
             self.admit(found)
         self.ended += 1
@@ -349,6 +371,11 @@ class Run:
 
 
 _READABLE = {State.OK, State.WARNING}
+
+
+def unreached(answer: Answer) -> bool:
+    """Whether nobody was there at the address that was tried."""
+    return answer.error in {7, 28} and not answer.timings.connect
 
 
 async def _known(answer: Answer) -> Answer:

@@ -4,9 +4,8 @@ import logging
 import time
 import traceback
 
-from msgspec.structs import replace
-
-from ronda.model import Answer, Ask, Done, State, Visit
+from ronda import urls
+from ronda.model import Answer, Ask, Done, Visit
 from ronda.probes import verdict
 from ronda.workers.run import Run
 
@@ -29,12 +28,11 @@ def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     handler = run.handlers.of(visit.target.url)
     try:
         step = handler.advance(visit, answer, time.time())
+        if not isinstance(step, Ask | Done):
+            raise TypeError(f"it returned {step!r}, neither Ask nor Done")
     except Exception as error:
-        log.exception("handler failed url=%s", visit.target.url)
+        log.exception("handler failed url=%s", urls.shown(visit.target.url))
         last = traceback.extract_tb(error.__traceback__)[-1]
         words = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
         return Done(verdict("own_fault", words))
-    if isinstance(step, Done) and step.verdict.state is not State.OK:
-        accepted = run.handlers.accept(step.verdict, answer.status)
-        return step if accepted is step.verdict else replace(step, verdict=accepted)
     return step
