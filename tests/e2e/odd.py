@@ -7,6 +7,7 @@ import socketserver
 import ssl
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -21,6 +22,7 @@ from servers.certificates import Certificate
 from servers.process import HOST
 
 TALK_SECONDS = 20.0  # the longest a connection is kept
+HESITATION = 0.6  # seconds
 Talk = Callable[[socket.socket], None]
 
 
@@ -90,6 +92,13 @@ def no_robots(connection: socket.socket) -> None:
 def plain(connection: socket.socket) -> None:
     """A site on which everything is well."""
     read_head(connection)
+    answer(connection, "200 OK")
+
+
+def hesitant(connection: socket.socket) -> None:
+    """A site that thinks before it answers."""
+    read_head(connection)
+    time.sleep(HESITATION)
     answer(connection, "200 OK")
 
 

@@ -81,6 +81,7 @@ def opened(
             for name, talk, context in (
                 ("no robots", odd.no_robots, None),
                 ("http2", odd.resets_streams, odd.tls(good, "h2")),
+                ("hesitant", odd.hesitant, None),
                 ("clients", odd.plain, odd.tls(clients)),
                 ("ftp", odd.no_data_connection, None),
                 ("socks", odd.fails_over_socks, None),

@@ -40,11 +40,11 @@ def test_openssl_s_dates_are_read(text: str, moment: str) -> None:
 def test_the_facts_are_taken_from_libcurl_s_pairs() -> None:
     found = _facts(
         (
-            ("Subject", "CN = a.test"),
-            ("Issuer", "CN = authority"),
-            ("Start date", "Nov 15 12:00:00 2026 GMT"),
-            ("Expire date", "Nov 15 12:00:00 2027 GMT"),
-            ("X509v3 Subject Alternative Name", "DNS:a.test, IP Address:127.0.0.1"),
+            (b"Subject", b"CN = a.test"),
+            (b"Issuer", b"CN = authority"),
+            (b"Start date", b"Nov 15 12:00:00 2026 GMT"),
+            (b"Expire date", b"Nov 15 12:00:00 2027 GMT"),
+            (b"X509v3 Subject Alternative Name", b"DNS:a.test, IP Address:127.0.0.1"),
         )
     )
 
@@ -57,3 +57,9 @@ def test_missing_facts_are_empty() -> None:
     found = _facts(())
 
     assert (found.subject, found.ends_at, found.names) == ("", "", ())
+
+
+def test_a_name_that_is_no_utf_8_is_told_as_well_as_can_be() -> None:
+    pairs = ((b"Subject", b"CN = caf\xe9"),)
+
+    assert _facts(pairs).subject == "CN = caf\ufffd"

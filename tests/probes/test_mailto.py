@@ -77,11 +77,18 @@ def test_an_address_may_look_like_this(address: str) -> None:
         f"a@{'b.' * 130}test",
         "a@b.test,nonsense",
         "a%0Ab@b.test",
-        "?subject=x",
     ],
 )
 def test_an_address_may_not_look_like_this(address: str) -> None:
     assert reason(f"mailto:{address}") == "mail_syntax"
+
+
+def test_a_link_may_leave_the_address_to_the_reader() -> None:
+    assert reason("mailto:?subject=x") == "mail_ok"
+
+
+def test_addresses_may_stand_in_the_query_too() -> None:
+    assert reason("mailto:?subject=x&to=nonsense") == "mail_syntax"
 
 
 @pytest.mark.parametrize(

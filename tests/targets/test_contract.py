@@ -113,7 +113,11 @@ def test_every_suffix_and_media_type_belongs_to_one_source() -> None:
         assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=[source.name for source in SOURCES])
+# XML is given up at its first wrong byte.
+PLAIN = [source for source in SOURCES if source.name not in {"sitemap", "opml"}]
+
+
+@pytest.mark.parametrize("source", PLAIN, ids=[source.name for source in PLAIN])
 def test_a_source_reads_what_a_bounded_stream_gives(source: Source) -> None:
     stream = opened(io.BytesIO(b"https://a.example/" * 100_000), limit=50_000)
 

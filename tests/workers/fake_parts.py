@@ -74,7 +74,7 @@ class FakeFetch:
 
 
 class FakeNames:
-    """Every name has an address, but for those that have a fault."""
+    """Every name has an address, or some, but for those that have a fault."""
 
     def __init__(self, addresses: dict[str, str | Answer]) -> None:
         self._addresses = addresses
@@ -86,13 +86,23 @@ class FakeNames:
             self.asked.append(name)
             said = self._addresses.get(name, "127.0.0.1")
             await asyncio.sleep(0)
-            self._known[name] = (
-                Address(said) if isinstance(said, str) else Address(failure=said)
-            )
+            if isinstance(said, str):
+                first, *others = said.split()
+                self._known[name] = Address(first, others=tuple(others))
+            else:
+                self._known[name] = Address(failure=said)
         return self._known[name]
 
     def known(self, name: str) -> Address:
         return self._known.get(name) or Address()
+
+    def next_address(self, name: str) -> str:
+        known = self.known(name)
+        if not known.others:
+            return ""
+        first, *others = known.others
+        self._known[name] = Address(first, others=tuple(others))
+        return first
 
 
 @dataclass

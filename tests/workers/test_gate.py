@@ -129,7 +129,7 @@ class TestAlone:
         assert isinstance(question, Visit)
         assert question.target.robots
         assert question.request == Request(
-            f"{A}robots.txt", "GET", body=question.request.body
+            f"{A}robots.txt", "GET", body=question.request.body, raw=True
         )
         assert gate.check(second) is False
         (one, allowed), (other, refused) = gate.learn(question.target, RULES)

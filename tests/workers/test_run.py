@@ -176,6 +176,27 @@ class TestNames:
         assert len(play.names.asked) == 300
         assert len(play.reasons) == 300
 
+    def test_where_nobody_is_at_an_address_the_next_one_is_tried(self) -> None:
+        nobody = Answer(error=7, errno=111)
+        play = Play(
+            found(A), {A: [nobody, OK]}, addresses={"a.test": "127.0.0.4 127.0.0.5"}
+        )
+
+        assert play.reasons == {A: "http_200"}
+        assert [asked[2] for asked in play.fetch.asked] == ["127.0.0.4", "127.0.0.5"]
+
+    def test_where_nobody_is_at_any_address_that_is_told(self) -> None:
+        nobody = Answer(error=7, errno=111)
+        urls = [f"{A}{n}" for n in range(5)]
+        play = Play(
+            found(*urls),
+            dict.fromkeys(urls, nobody),
+            addresses={"a.test": "127.0.0.4 127.0.0.5 127.0.0.6"},
+        )
+
+        assert play.reasons == dict.fromkeys(urls, "connect_refused")
+        assert play.frontier.idle
+
     def test_an_address_needs_no_name(self) -> None:
         play = Play(found("http://127.0.0.9/", "http://[::1]/"))
 
