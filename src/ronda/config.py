@@ -177,6 +177,10 @@ class Fetch(Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(description="Trusted certificates, a PEM file; empty: the system's."),
     ] = ""
+    ssh_key: Annotated[
+        str,
+        Meta(description="A private key for sftp; empty: only passwords are offered."),
+    ] = ""
     http2: Annotated[
         bool, Meta(description="Speak HTTP/2 with https servers that offer it.")
     ] = True
@@ -275,8 +279,9 @@ def _require(settings: Settings) -> None:
         urls.normalise(base or "http://a/")
     except UrlError as error:
         raise SettingsError(f"check.base_url: {error}") from None
-    if trusted and not Path(trusted).is_file():
-        raise SettingsError(f"fetch.ca_file: no such file: {trusted}")
+    for name, path in (("ca_file", trusted), ("ssh_key", settings.fetch.ssh_key)):
+        if path and not Path(path).is_file():
+            raise SettingsError(f"fetch.{name}: no such file: {path}")
     for server in settings.fetch.name_servers:
         if not _is_server(server):
             words = f"'{server}' is neither an address nor address:port"

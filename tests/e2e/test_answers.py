@@ -144,7 +144,6 @@ class TestRedirects:
         assert "after 1 redirect" in result["message"]
         assert len(result["hops"]) == 1
 
-    # BUG: the hop that closes the circle, or is one too many, is left out of `hops`.
     @pytest.mark.parametrize(
         ("path", "options", "hops"),
         [
@@ -247,7 +246,6 @@ class TestEvidence:
         assert ended.results[six]["address"] == "::1"
         assert ended.results[refused]["status"] == 0
 
-    # BUG: only the first address of a name is tried; browsers try the others too.
     def test_a_name_works_if_any_of_its_addresses_does(self, world: World) -> None:
         url = world.rude.url("/ok?both").replace(HOST, "both.ronda.test")
         ended = world.ronda.json(*world.options, "--no-robots", urls=[url])
@@ -365,7 +363,6 @@ class TestRetries:
         first, second = (hit.at for hit in rude.hits[path])
         assert second - first >= 0.9  # a date has no fractions of a second
 
-    # BUG: a 503 to HEAD is asked again by GET at once, whatever Retry-After says.
     def test_its_wish_is_heard_in_the_answer_to_head_too(
         self, impatient: Command, rude: Rude
     ) -> None:
@@ -430,7 +427,6 @@ class TestMail:
         assert result["reason"] == "mail_syntax"
         assert "nonsense" in result["message"]
 
-    # BUG: only the first address's domain is asked for.
     def test_the_domain_of_a_second_address_is_asked_for_too(
         self, world: World
     ) -> None:

@@ -110,7 +110,6 @@ class TestLines:
         assert set(ended.results) == {good}
         assert megabytes < MOST_MEMORY
 
-    # BUG: 610 MB for CSV; so too for Markdown (419 MB, 12 s) and HTML (795 MB).
     @pytest.mark.parametrize("name", ["list.json", "list.jsonl", "list.csv"])
     def test_a_document_of_one_such_line_takes_no_more_memory(
         self, ronda: Command, good: str, name: str

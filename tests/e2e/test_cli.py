@@ -191,7 +191,6 @@ class TestProgress:
 
         assert ended.err == ""
 
-    # BUG: nothing is shown in a terminal that does not say how wide it is.
     @pytest.mark.parametrize("columns", [80, 0])
     def test_a_terminal_shows_it_and_wipes_it_off(
         self, ronda: Command, rude: Rude, columns: int
@@ -324,8 +323,6 @@ class TestPages:
 
         assert set(ronda.json("--no-robots", urls=[page]).results) == {page}
 
-    # BUG: the body of what is no text by its type is not read, so a sitemap.xml.gz,
-    # which servers send as application/gzip or octet-stream, has no links.
     @pytest.mark.parametrize(
         "kind", ["application/gzip", "application/octet-stream", "application/xml"]
     )
@@ -502,7 +499,6 @@ class TestSignals:
 
 
 class TestPipes:
-    # BUG: a traceback: what the listener raises comes as a group, which nobody expects.
     def test_a_reader_that_leaves_is_no_error(self, ronda: Command, rude: Rude) -> None:
         urls = [rude.url(f"/ok?{n}") for n in range(300)]
         command = [*RONDA, "check", "--no-robots", "--format", "jsonl"]
@@ -540,7 +536,6 @@ class TestPipes:
         assert done.stdout.startswith(b"urls.txt")
         assert done.stderr == b""
 
-    # BUG: a traceback.
     def test_a_full_disk_is_told_in_one_line(self, ronda: Command, rude: Rude) -> None:
         ended = ronda(
             *("check", "--no-robots", ronda.listed([rude.url("/ok")])),

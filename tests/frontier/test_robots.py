@@ -136,8 +136,6 @@ def test_any_bytes_are_read_and_any_path_is_judged(data: bytes, path: str) -> No
     assert delay is None or 0 <= delay < 1e9
 
 
-# BUG: it does: the pattern tries every way to divide the path among the stars, and a
-# host can bring the whole run to a standstill with one line of its robots.txt.
 def test_a_rule_of_many_stars_does_not_take_for_ever(in_time: None) -> None:
     robots = Robots.parse(b"User-agent: *\nDisallow: /" + b"*a" * 25 + b"b$\n")
 

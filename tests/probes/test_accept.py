@@ -60,7 +60,6 @@ def test_any_text_is_understood_or_refused(text: str) -> None:
         return
 
 
-# BUG: a range the wrong way round is taken, and means nothing.
 def test_a_range_the_wrong_way_round_is_refused() -> None:
     with pytest.raises(SettingsError, match="599-500"):
         Accept(["599-500"])

@@ -34,7 +34,6 @@ def test_it_is_soon_when_fewer_days_are_left(seconds: int, days: int) -> None:
     assert ends_soon(certificate, NOW.timestamp(), days) is (seconds < days * 86_400)
 
 
-# BUG: it raises; `fetch` hands on OpenSSL's text when it cannot read the date.
 def test_a_date_that_nobody_can_read_is_not_soon() -> None:
     odd = Certificate(ends_at="Bad time value")
 

@@ -79,8 +79,6 @@ def test_what_is_there_is_handed_over_while_the_next_is_waited_for() -> None:
     assert asyncio.run(run()) == [[1], [2]]
 
 
-# BUG: when the reader is emptied between the thread's look at its length and its
-# `clear`, the word that there is room is lost, and both wait for ever.
 def test_room_that_is_made_just_before_the_thread_waits_is_seen() -> None:
     class Unlucky(threading.Event):
         """Lets the other side have its turn just before it is cleared."""

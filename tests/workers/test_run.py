@@ -276,7 +276,6 @@ class TestFragments:
         }
         assert play.fetch.asked == [("GET", A, "127.0.0.1")]
 
-    # BUG: with the part first, the page is visited twice, and its parts judged twice.
     @pytest.mark.parametrize("urls", [(A, f"{A}#x"), (f"{A}#x", A)])
     def test_a_page_and_its_part_have_a_verdict_each_by_one_visit(
         self, urls: tuple[str, str]
@@ -340,8 +339,6 @@ class TestFaultsOfOurOwn:
         assert broken.verdict is State.UNKNOWN
         assert "KeyError: 'odd'" in broken.message
 
-    # BUG: the answer of a request that takes longer than its lease is thrown away and
-    # the request made again, for ever: so with --timeout above 300, and slow plug-ins.
     def test_a_request_longer_than_its_lease_is_answered_all_the_same(self) -> None:
         async def slow(_: Request) -> Answer:
             await asyncio.sleep(0.3)

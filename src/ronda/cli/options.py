@@ -76,6 +76,7 @@ OPTIONS: tuple[Option, ...] = (
     ),
     Option("--insecure", "fetch.insecure", value=True),
     Option("--ca-file", "fetch.ca_file", metavar="FILE"),
+    Option("--ssh-key", "fetch.ssh_key", metavar="FILE"),
     Option("--name-server", "fetch.name_servers", many=True, metavar="ADDRESS"),
     # what is shown
     Option("--format", "report.format", click.Choice(list(FORMATS))),

@@ -83,6 +83,12 @@ class Exchange:
         # post-quantum pair that makes a handshake a third dearer.
         set_(pycurl.SSL_EC_CURVES, "X25519:P-256:P-384:P-521")
         set_(pycurl.OPT_CERTINFO, 1)
+        # A link on a stranger's page must not be offered the user's keys.
+        ways = pycurl.SSH_AUTH_PASSWORD | pycurl.SSH_AUTH_KEYBOARD
+        if settings.ssh_key:
+            ways |= pycurl.SSH_AUTH_PUBLICKEY
+            set_(pycurl.SSH_PRIVATE_KEYFILE, settings.ssh_key)
+        set_(pycurl.SSH_AUTH_TYPES, ways)
         if not settings.http2:
             set_(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_1_1)
         if settings.insecure:

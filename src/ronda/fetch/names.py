@@ -27,6 +27,7 @@ class Address(Struct, frozen=True, gc=False):
     address: str = ""
     failure: Answer | None = None
     others: tuple[str, ...] = ()  # to be tried when nobody is at the first
+    seconds: float = 0.0  # it took to find out
 
 
 class Names:
@@ -83,7 +84,7 @@ class Names:
         texts = (node.addr[0] for node in reply.nodes)
         found = [text.decode() if isinstance(text, bytes) else text for text in texts]
         first, *others = dict.fromkeys(found)
-        return Address(first, others=tuple(others))
+        return Address(first, None, tuple(others), time.monotonic() - start)
 
     def next_address(self, name: str) -> str:
         """Another address of a host that was found; "" when all were tried."""
@@ -91,7 +92,7 @@ class Names:
         if not known.others:
             return ""
         first, *others = known.others
-        self._known[name] = Address(first, others=tuple(others))
+        self._known[name] = Address(first, None, tuple(others), known.seconds)
         return first
 
     async def mail_servers(self, domain: str) -> Answer:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from ronda import urls
+from ronda.frontier import Item
 from ronda.frontier.robots import SIZE_LIMIT, Robots
 from ronda.model import Answer, Request, Target, Verdict, Visit
 from ronda.probes import verdict
 
-Item = Target | Visit
 ALL_ALLOWED = Robots()
 
 # libcurl's errors that any page of the host would meet too: names, connections, TLS.

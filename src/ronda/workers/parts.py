@@ -31,6 +31,10 @@ class Address(Protocol):
     def failure(self) -> Answer | None:
         """Why it has none."""
 
+    @property
+    def seconds(self) -> float:
+        """How long it took to find out."""
+
 
 class Resolve(Protocol):
     """What a run needs of the name servers."""

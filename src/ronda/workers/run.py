@@ -2,14 +2,13 @@
 
 import asyncio
 import logging
-from collections import deque
 from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
 from ronda import urls
-from ronda.frontier import Lease
+from ronda.frontier import Item, Lease
 from ronda.model import (
     Answer,
     Ask,
@@ -27,6 +26,7 @@ from ronda.model import (
 )
 from ronda.probes import SCHEMES, Unsupported, verdict
 from ronda.threads import in_thread
+from ronda.workers.addresses import Addresses
 from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.idle import Idle
 from ronda.workers.parts import Parts
@@ -35,9 +35,7 @@ log = logging.getLogger(__name__)
 
 PLENTY = 20_000  # visits under way above which no more are read
 MANY = 10_000  # problems that are told one by one
-RESOLVERS = 64  # names looked up at once
 
-Item = Target | Visit
 Work = Callable[["Run"], Coroutine[Any, Any, None]]
 
 
@@ -57,9 +55,10 @@ class Run:
         robots = parts.settings.check.robots
         self._gate = Gate(parts.settings.fetch.agent) if robots else None
         self._idle = Idle(parts.clock)
-        self._unnamed: deque[str] = deque()
+        self._addresses = Addresses(
+            parts.names, parts.frontier, parts.clock, self._idle.wake
+        )
         self._held: set[int] = set()  # leases that a worker of ours is busy with
-        self._resolvers = 0
         self._room = asyncio.Event()
         self._full = False  # no more is read until there is room
         # Balanced at the end: every visit begun has ended, and nothing is being read.
@@ -147,7 +146,7 @@ class Run:
                 return
         self._frontier.put(item, self._now(), delay)
         if self._frontier.nameless:
-            self._resolve()
+            self._addresses.look_up(self._spawn)
         if self._idle:
             self._idle.wake()
 
@@ -171,23 +170,6 @@ class Run:
                 self._book.record(visit, step.verdict, passed)
             self.ended += 1
 
-    # -- names -------------------------------------------------------------------
-
-    def _resolve(self) -> None:
-        for name in self._frontier.unresolved():
-            self._unnamed.append(name)
-            if self._resolvers < RESOLVERS:
-                self._resolvers += 1
-                self._spawn(self._name_hosts(), "names")
-
-    async def _name_hosts(self) -> None:
-        while self._unnamed and not self.stopped:
-            name = self._unnamed.popleft()
-            found = await self._parts.names.find(name)
-            self._frontier.resolved(name, found.address, self._now())
-            self._idle.wake()
-        self._resolvers -= 1
-
     # -- the worker's four steps ---------------------------------------------------
 
     async def take(self) -> tuple[int, Lease] | None:
@@ -198,7 +180,7 @@ class Run:
                 self._say_working(now)
             taken = self._frontier.take(now)
             if self._frontier.nameless:
-                self._resolve()
+                self._addresses.look_up(self._spawn)
             if taken is not None:
                 self._held.add(taken[0])
                 if self._idle:
@@ -227,7 +209,7 @@ class Run:
         """The answer to a request, from the address its host was found at."""
         host = lease.host
         if host.server is None and host.name:
-            failure = self._parts.names.known(host.name).failure
+            failure = self._addresses.failure(host.name)
             if failure is not None:
                 return _known(failure)
         self.requests += 1
@@ -247,16 +229,17 @@ class Run:
         if not self._frontier.done(trans, now):
             return False  # taken back meanwhile: another worker has it
         if self._frontier.nameless:
-            self._resolve()
+            self._addresses.look_up(self._spawn)
         to_read = False
-        if unreached(answer) and self._readdress(visit):
+        if answer.error and self._addresses.move_on(visit.host, answer):
             self._put(visit)
         elif isinstance(step, Ask):
             self._put(charged(step.visit), step.delay)
         elif visit.target.robots:
             self._learn(visit.target, answer)
         else:
-            self._book.record(step.visit or visit, step.verdict, answer)
+            named = self._addresses.timed(visit.host, answer)
+            self._book.record(step.visit or visit, step.verdict, named)
             to_read = visit.target.reads and step.verdict.state in _READABLE
             self.ended += not to_read
         if self._full and self.begun - self.ended < PLENTY:
@@ -265,13 +248,6 @@ class Run:
         if self._idle:
             self._pass_on()
         return to_read
-
-    def _readdress(self, visit: Visit) -> bool:
-        """Try the next address of a host that did not let us connect."""
-        address = self._parts.names.next_address(visit.host)
-        if address:
-            self._frontier.moved(visit.host, address)
-        return bool(address)
 
     def _learn(self, target: Target, answer: Answer) -> None:
         """Let go on, or end, those who waited for a robots.txt."""
@@ -313,6 +289,7 @@ class Run:
     def stop(self, why: str) -> None:
         """Take nothing more; what is under way may end."""
         self.stopped = self.stopped or why
+        self._addresses.stopped = True
         self._feeding.cancel()
         self._wake_all()
 
@@ -371,11 +348,6 @@ class Run:
 
 
 _READABLE = {State.OK, State.WARNING}
-
-
-def unreached(answer: Answer) -> bool:
-    """Whether nobody was there at the address that was tried."""
-    return answer.error in {7, 28} and not answer.timings.connect
 
 
 async def _known(answer: Answer) -> Answer:
