@@ -60,9 +60,11 @@ async def check(
         keep_ok=keep_ok,
         listener=listener,
     )
+    # Nobody reads what is known of a good answer that is only counted.
+    evidence = keep_ok or listener is not None or settings.check.slow is not None
     async with (
         Names(settings.fetch.name_servers) as names,
-        Asker(settings.fetch, names, handlers.called) as asker,
+        Asker(settings.fetch, names, handlers.called, evidence) as asker,
     ):
         parts = Parts(
             settings=settings,

@@ -236,8 +236,8 @@ def _check(world: World, run: str, urls_: list[str]) -> Ended:
             env["http_proxy"] = f"socks5h://{HOST}:{world.ports['socks']}"
         case "no proxy":
             env["http_proxy"] = world.rude.refused_url("")
-        case "no key":
-            env["HOME"] = str(world.ronda.folder / "plugins")
+        case "plain":
+            options += ["--ssh-key", str(world.ssh.key)]
         case "few files":
             prefix = (require("prlimit"), f"--nofile={FEW_FILES}")
             urls_ = [world.rude.url(f"/hang?{n}") for n in range(FEW_FILES)] + urls_

@@ -71,7 +71,7 @@ def opened(
     (folder / "there.txt").write_text("here\n")
     (folder / "closed.txt").write_text("not for you\n")
     (folder / "closed.txt").chmod(0)
-    # libcurl's libssh2 looks for a key, of any kind, under two old names only.
+    # Where libcurl would look for a key by itself, which it must not.
     (folder / ".ssh").mkdir(mode=0o700)
     (folder / ".ssh" / "id_rsa").write_bytes(servers.ssh.key.read_bytes())
     good = certificates["good"]

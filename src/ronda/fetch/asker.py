@@ -21,12 +21,16 @@ class Asker:
     """Carries requests by libcurl, by the name server, or by a blocking plug-in."""
 
     def __init__(
-        self, settings: Fetch, names: Names, checks: Callable[[str], Check | None]
+        self,
+        settings: Fetch,
+        names: Names,
+        checks: Callable[[str], Check | None],
+        evidence: bool = True,
     ) -> None:
         self._names = names
         self._checks = checks
         many = settings.processes > 1
-        self._engine = Pool(settings) if many else Engine(settings)
+        self._engine = (Pool if many else Engine)(settings, evidence)
         self._loop = asyncio.get_running_loop()
         self._stack = AsyncExitStack()
         self._timeout = settings.timeout

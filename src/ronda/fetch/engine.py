@@ -12,7 +12,6 @@ import logging
 import select
 import socket
 from collections.abc import Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -31,8 +30,9 @@ _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLET
 class Engine:
     """Carries requests by http, https, ftp, ftps, sftp and file."""
 
-    def __init__(self, settings: Fetch) -> None:
+    def __init__(self, settings: Fetch, evidence: bool = True) -> None:
         self._settings = settings
+        self._evidence = evidence
         self._loop = asyncio.get_running_loop()
         self._certificates = Certificates()
         self._free: list[Exchange] = []
@@ -94,7 +94,9 @@ class Engine:
         self._kick()
 
     def _new(self) -> Exchange:
-        return Exchange(self._settings, self._certificates, self._open_socket)
+        made = Exchange(self._settings, self._certificates, self._open_socket)
+        made.lean = not self._evidence
+        return made
 
     def _open_socket(self, purpose: int, address: Any) -> socket.socket | int:
         kind = address.socktype | socket.SOCK_NONBLOCK
@@ -163,5 +165,7 @@ class Engine:
         except Exception as fault:  # whatever a server sent, somebody waits for it
             log.exception("answer cannot be read")
             answer = Answer(error=pycurl.E_FAILED_INIT, error_text=str(fault))
-        with suppress(asyncio.InvalidStateError):  # nobody waits any more
+        try:
             exchange.settle(answer)
+        except asyncio.InvalidStateError:
+            log.debug("nobody waits for an answer any more")

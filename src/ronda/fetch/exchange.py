@@ -45,9 +45,11 @@ class Exchange:
         "_kept",
         "_last",
         "_listing",
+        "_method",
         "_pinned",
         "_read",
         "curl",
+        "lean",
         "request",
         "settle",
     )
@@ -63,6 +65,8 @@ class Exchange:
         # What the handle was last set to, so that it is set again only on a change.
         self._pinned = ""
         self._encoded = self._listing = False
+        self._method = ""
+        self.lean = False  # of a good answer, nobody wants to know more than that
         self.request: Request
         self.settle: Callable[[Answer], None]
         self.curl = self._make(settings, open_socket)
@@ -106,10 +110,9 @@ class Exchange:
         self.request = request
         self._last = last
         set_(pycurl.URL, request.url)
-        if request.method == "HEAD":
-            set_(pycurl.NOBODY, 1)
-        else:
-            set_(pycurl.HTTPGET, 1)
+        if request.method != self._method:
+            self._method = request.method
+            set_(pycurl.NOBODY if self._method == "HEAD" else pycurl.HTTPGET, 1)
         if request.partial:
             set_(pycurl.RANGE, FIRST_BYTES)
         if last:
@@ -170,9 +173,15 @@ class Exchange:
         get = self.curl.getinfo
         if error == pycurl.E_COULDNT_CONNECT and get(pycurl.USED_PROXY):
             error = PROXY_ERROR  # the target was never asked
+        status = get(pycurl.RESPONSE_CODE)
+        if self.lean and status == 200 and not error and not self._body:
+            self._headers.clear()
+            answer = Answer(200, certificate=self._certificate())
+            self._reset()
+            return answer
         cut = self._cut and error == pycurl.E_WRITE_ERROR
         answer = Answer(
-            status=get(pycurl.RESPONSE_CODE),
+            status=status,
             error=0 if cut else error,
             error_text="" if cut else text,
             headers=self._last_headers(),

@@ -44,14 +44,16 @@ class Reply(Struct, frozen=True, array_like=True):
 class Child:
     """A process that asks, as the main process sees it."""
 
-    def __init__(self, settings: Fetch, others: list[socket.socket]) -> None:
+    def __init__(
+        self, settings: Fetch, evidence: bool, others: list[socket.socket]
+    ) -> None:
         ours, theirs = socket.socketpair()
         self.socket = ours
         self.pid = os.fork()
         if self.pid == 0:
             for end in (ours, *others):
                 end.close()
-            _be_child(settings, theirs)
+            _be_child(settings, evidence, theirs)
         theirs.close()
         self._open: dict[int, Settle] = {}
         self._number = 0
@@ -82,11 +84,11 @@ class Child:
 class Pool:
     """Carries requests like one engine, on as many cores as it has processes."""
 
-    def __init__(self, settings: Fetch) -> None:
+    def __init__(self, settings: Fetch, evidence: bool = True) -> None:
         self._children: list[Child] = []
         for _ in range(settings.processes):
             sockets = [child.socket for child in self._children]
-            self._children.append(Child(settings, sockets))
+            self._children.append(Child(settings, evidence, sockets))
 
     async def __aenter__(self) -> Self:
         return self
@@ -106,22 +108,22 @@ class Pool:
         self._children[number].ask(request, address, last, settle)
 
 
-def _be_child(settings: Fetch, end: socket.socket) -> None:
+def _be_child(settings: Fetch, evidence: bool, end: socket.socket) -> None:
     """Ask until the other end is closed; never returns to what was forked."""
     code = 1
     try:
         # Signals reach the whole group; the main process decides what they mean.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        asyncio.run(_answer(settings, end))
+        asyncio.run(_answer(settings, evidence, end))
         code = 0
     finally:
         os._exit(code)
 
 
-async def _answer(settings: Fetch, end: socket.socket) -> None:
+async def _answer(settings: Fetch, evidence: bool, end: socket.socket) -> None:
     over = asyncio.Event()
-    async with Engine(settings) as engine:
+    async with Engine(settings, evidence) as engine:
 
         def receive(questions: list[Question]) -> None:
             for q in questions:
