@@ -17,7 +17,7 @@ test: .venv/.dev ## every check: format, lint, types, imports, tests
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	$(PYTHON) -m pytest -n 2 --cov=ronda --cov-report=term:skip-covered
+	$(PYTHON) -m pytest -n 2 --dist worksteal --cov=ronda --cov-report=term:skip-covered
 
 bench: .venv/.bench ## measure against rivals; a table, and bench/results.json
 	bash scripts/install-servers

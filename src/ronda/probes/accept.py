@@ -7,7 +7,7 @@ from ronda.errors import SettingsError
 from ronda.model import State, Verdict
 from ronda.probes.reasons import REASONS
 
-_RANGE = re.compile(r"(\d{3})(?:(?:-|\.\.=?)(\d{3}))?")
+_RANGE = re.compile(r"(?:http_)?(\d{3})(?:(?:-|\.\.=?)(\d{3}))?")
 
 
 class Accept:

@@ -58,6 +58,7 @@ class Run:
         self._addresses = Addresses(
             parts.names, parts.frontier, parts.clock, self._idle.wake
         )
+        self._feeding: asyncio.Task[None] | None = None
         self._held: set[int] = set()  # leases that a worker of ours is busy with
         self._room = asyncio.Event()
         self._full = False  # no more is read until there is room
@@ -290,7 +291,8 @@ class Run:
         """Take nothing more; what is under way may end."""
         self.stopped = self.stopped or why
         self._addresses.stopped = True
-        self._feeding.cancel()
+        if self._feeding is not None:
+            self._feeding.cancel()
         self._wake_all()
 
     def _wake_all(self) -> None:
