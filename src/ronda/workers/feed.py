@@ -21,10 +21,13 @@ class Feed(Generic[T]):
 
     def __init__(self, items: Iterable[T]) -> None:
         self._items = iter(items)
+        self.over = False  # nothing follows what was given
 
     async def __aiter__(self) -> AsyncIterator[list[T]]:
         """All items, in lists."""
-        while batch := list(islice(self._items, SLICE)):
+        while not self.over:
+            batch = list(islice(self._items, SLICE))
+            self.over = len(batch) < SLICE
             yield batch
             await asyncio.sleep(0)
 
@@ -42,7 +45,8 @@ class ThreadedFeed(Generic[T]):
         self._some = asyncio.Event()
         self._told = False  # the loop knows that there is something
         self._room = threading.Event()
-        self._over = False
+        self._over = False  # the thread has read the last one
+        self.over = False  # nothing follows what was given
         self._error: Exception | None = None
 
     async def __aiter__(self) -> AsyncIterator[list[T]]:
@@ -54,6 +58,7 @@ class ThreadedFeed(Generic[T]):
             self._told = False  # before taking: what comes later is told anew
             batch = [self._buffer.popleft() for _ in range(len(self._buffer))]
             self._room.set()
+            self.over = self._over and not self._buffer
             yield batch
         if self._error is not None:
             raise self._error

@@ -1,6 +1,6 @@
 """What a run needs of the other rooms, and the parts that give it."""
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
@@ -56,6 +56,17 @@ class Read(Protocol):
         self, body: bytes, url: str, content_type: str
     ) -> Iterator[Found | Problem]:
         """The links of a document."""
+
+
+class Batches(Protocol):
+    """References as they are read."""
+
+    @property
+    def over(self) -> bool:
+        """Nothing follows what was given."""
+
+    def __aiter__(self) -> AsyncIterator[list[Found | Problem]]:
+        """All of them, in lists."""
 
 
 class Parts(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,7 +29,7 @@ from ronda.threads import in_thread
 from ronda.workers.addresses import Addresses
 from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.idle import Idle
-from ronda.workers.parts import Parts
+from ronda.workers.parts import Batches, Parts
 
 log = logging.getLogger(__name__)
 
@@ -42,9 +42,7 @@ Work = Callable[["Run"], Coroutine[Any, Any, None]]
 class Run:
     """Counts everything in and everything out; over when the two are equal."""
 
-    def __init__(
-        self, parts: Parts, found: AsyncIterable[list[Found | Problem]]
-    ) -> None:
+    def __init__(self, parts: Parts, found: Batches) -> None:
         self._parts = parts
         self._found = found
         self._frontier = parts.frontier
@@ -80,6 +78,9 @@ class Run:
             async for batch in self._found:
                 for found in batch:
                     self.admit(found)
+                # Known before anybody is asked: then the last request to a host is
+                # known to be the last, and its connection need not be kept.
+                self.fed = self._found.over
                 if self.begun - self.ended > PLENTY:
                     self._full = True
                     self._room.clear()
