@@ -90,8 +90,8 @@ class Progress:
     def _counts(self) -> str:
         shown = [
             self._style.paint(f"{count:,} {state}", COLOURS[state])
-            for state, count in sorted(self._run.counts.items())
-            if state is not State.OK
+            for state in State
+            if (count := self._run.counts.get(state))
         ]
         return "  " + ", ".join(shown) if shown else ""
 
