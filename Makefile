@@ -5,6 +5,9 @@ GROUP = $(PYTHON) -c 'import sys, tomllib; \
 	groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; \
 	print("\n".join(groups[sys.argv[1]]))'
 
+# The command line runs in processes of its own, which count too.
+COVERAGE = COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" COVERAGE_FILE="$(CURDIR)/.coverage"
+
 .DEFAULT_GOAL := help
 .PHONY: help test bench format docs clean
 
@@ -17,7 +20,8 @@ test: .venv/.dev ## every check: format, lint, types, imports, tests
 	.venv/bin/ruff check
 	.venv/bin/mypy
 	.venv/bin/lint-imports
-	$(PYTHON) -m pytest -n 2 --dist worksteal --cov=ronda --cov-report=term:skip-covered
+	$(COVERAGE) $(PYTHON) -m pytest -n 2 --dist worksteal --cov=ronda \
+		--cov-report=term:skip-covered --cov-fail-under=95
 
 bench: .venv/.bench ## measure against rivals; a table, and bench/results.json
 	bash scripts/install-servers
