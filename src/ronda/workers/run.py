@@ -33,7 +33,7 @@ from ronda.workers.parts import Batches, Parts
 
 log = logging.getLogger(__name__)
 
-PLENTY = 20_000  # visits under way above which no more are read
+PLENTY = 100_000  # visits under way above which no more are read: some 20 MB
 MANY = 10_000  # problems that are told one by one
 
 Work = Callable[["Run"], Coroutine[Any, Any, None]]
