@@ -60,20 +60,24 @@ def definitions(text: str) -> tuple[dict[str, Definition], str]:
 def links(text: str, defined: dict[str, Definition]) -> Iterator[Bracket]:
     """The links and pictures of a text, inner ones first."""
     openers: list[re.Match[str]] = []
+    outer = 0  # how many of them may become links; without it this is quadratic
     at = 0
     while mark := _MARK.search(text, at):
         at = mark.end()
         if mark[0][0] == "\n":
-            openers.clear()  # brackets do not reach over paragraphs
+            openers, outer = [], 0  # brackets do not reach over paragraphs
         elif mark[0] in {"[", "!["}:
             openers.append(mark)
+            outer += mark[0] == "["
         elif mark[0] == "]" and openers:
             opener = openers.pop()
+            outer -= opener[0] == "["
             if found := _pointed(text, opener, at, defined):
                 yield found
                 at = found.after
-                if opener[0] == "[":  # a link cannot stand within a link
+                if opener[0] == "[" and outer:  # a link cannot stand within a link
                     openers = [mark for mark in openers if mark[0] == "!["]
+                    outer = 0
 
 
 def _pointed(
