@@ -82,6 +82,8 @@ def port(url: str) -> int | None:
 
 def split_fragment(url: str) -> tuple[str, str]:
     """A normalised URL as what is asked for, and the fragment within it."""
+    if "#" not in url:
+        return url, ""
     page, _, fragment = url.partition("#")
     return page, fragment
 

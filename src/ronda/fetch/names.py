@@ -30,6 +30,9 @@ class Address(Struct, frozen=True, gc=False):
     seconds: float = 0.0  # it took to find out
 
 
+_NOTHING = Address()
+
+
 class Names:
     """Asks the name servers, each name once in a run."""
 
@@ -60,7 +63,7 @@ class Names:
 
     def known(self, name: str) -> Address:
         """What was found out about a name before."""
-        return self._known.get(name) or Address()
+        return self._known.get(name, _NOTHING)
 
     async def find(self, name: str) -> Address:
         """The address of a host name."""

@@ -24,9 +24,11 @@ class Scope:
         self._include = [_matcher(text, "include") for text in include]
         self._exclude = [_matcher(text, "exclude") for text in exclude]
 
+    def __bool__(self) -> bool:
+        """Whether it leaves out anything at all."""
+        return bool(self._include or self._exclude)
+
     def __contains__(self, url: str) -> bool:
-        if not self._include and not self._exclude:
-            return True
         if self._include and not any(match(url) for match in self._include):
             return False
         return not any(match(url) for match in self._exclude)

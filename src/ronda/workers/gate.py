@@ -8,6 +8,7 @@ from ronda.frontier.robots import SIZE_LIMIT, Robots
 from ronda.model import Answer, Request, Target, Verdict, Visit
 from ronda.probes import verdict
 
+WEB = ("http:", "https:")  # the schemes that have a robots.txt
 ALL_ALLOWED = Robots()
 
 # libcurl's errors that any page of the host would meet too: names, connections, TLS.
@@ -65,7 +66,7 @@ def asked_url(item: Item) -> str:
 def has_robots(item: Item) -> bool:
     """Whether an item is of the web, and not robots.txt itself."""
     target = item if isinstance(item, Target) else item.target
-    return not target.robots and asked_url(item).startswith(("http:", "https:"))
+    return not target.robots and asked_url(item).startswith(WEB)
 
 
 def _authority(url: str) -> str:

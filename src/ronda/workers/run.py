@@ -27,7 +27,7 @@ from ronda.model import (
 from ronda.probes import SCHEMES, Unsupported, verdict
 from ronda.threads import in_thread
 from ronda.workers.addresses import Addresses
-from ronda.workers.gate import Gate, Passed, has_robots
+from ronda.workers.gate import WEB, Gate, Passed, has_robots
 from ronda.workers.idle import Idle
 from ronda.workers.parts import Batches, Parts
 
@@ -48,6 +48,7 @@ class Run:
         self._frontier = parts.frontier
         self._book = parts.book
         self._fetch = parts.fetch
+        self._scope = parts.scope
         self._now = parts.clock.now
         self.handlers = parts.handlers
         robots = parts.settings.check.robots
@@ -95,7 +96,7 @@ class Run:
             self._problem(found)
             return
         page, fragment = urls.split_fragment(found.url)
-        if page not in self._parts.scope:
+        if self._scope and page not in self._scope:
             self.excluded.add(page)
         elif self._book.note(page, fragment, found.place):
             self._start(page, found.reads)
@@ -115,7 +116,7 @@ class Run:
                 self._refuse(page, isinstance(handler, Unsupported))
                 return
             item: Item = Target(page, handler.classify(page), reads, anchors)
-            if urls.scheme(page) not in SCHEMES:
+            if not page.startswith(WEB) and urls.scheme(page) not in SCHEMES:
                 item = charged(self.begin(item))
         except Exception as error:  # a third party's code may do anything
             log.exception("handler failed url=%s", urls.shown(page))
