@@ -1,7 +1,5 @@
 """URLs by the WHATWG standard."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import ada_url
@@ -9,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance import FOLDER, cases
 from ronda import urls
 from ronda.errors import UrlError
-
-WPT = Path(__file__).parents[1] / "../shared/conformance/wpt_urltestdata.json"
 
 texts = st.one_of(
     st.text(),
@@ -29,17 +26,7 @@ paths = st.text(alphabet="abc/.%20é @:", max_size=20)
 schemes = st.sampled_from(["http", "https", "ftp", "sftp", "odd"])
 
 
-def cases() -> list[Any]:
-    if not WPT.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(f"{WPT} is missing"))]
-    return [
-        pytest.param(case, id=str(number))
-        for number, case in enumerate(json.loads(WPT.read_text()))
-        if isinstance(case, dict)  # the rest are comments
-    ]
-
-
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", cases("wpt_urltestdata.json"))
 def test_the_cases_of_the_standard_hold(case: dict[str, Any]) -> None:
     parse = (
         (lambda: urls.normalise(case["input"]))
@@ -55,7 +42,7 @@ def test_the_cases_of_the_standard_hold(case: dict[str, Any]) -> None:
 
 
 def test_there_are_as_many_cases_as_the_standard_has() -> None:
-    assert len(cases()) == 891 or not WPT.exists()
+    assert len(cases("wpt_urltestdata.json")) == 891 or not FOLDER.exists()
 
 
 @given(texts)

@@ -1,33 +1,22 @@
 """robots.txt by RFC 9309."""
 
 import base64
-import json
 import signal
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from conformance import cases
 from ronda.frontier.robots import SIZE_LIMIT, Robots
 
-SPEC = Path(__file__).parents[2] / "../shared/conformance/robots_spec.json"
 URL = "http://a.test/page"
 PATIENCE = 5.0  # seconds
 
 
-def cases() -> list[Any]:
-    if not SPEC.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(f"{SPEC} is missing"))]
-    return [
-        pytest.param(case, id=f"{number}-{case['name']}")
-        for number, case in enumerate(json.loads(SPEC.read_text()))
-    ]
-
-
-@pytest.mark.parametrize("case", cases())
+@pytest.mark.parametrize("case", cases("robots_spec.json"))
 def test_the_cases_of_the_standard_and_its_reference_hold(
     case: dict[str, Any],
 ) -> None:

@@ -9,10 +9,8 @@ from collections.abc import Callable
 import click
 
 from ronda import __version__
+from ronda.cli.codes import INTERRUPTED, UNUSABLE
 from ronda.errors import RondaError
-
-UNWRITABLE = 2
-INTERRUPTED = 130
 
 
 def _check() -> click.Command:
@@ -84,4 +82,4 @@ def _tell(error: Exception) -> int:
     if isinstance(error, BrokenPipeError):
         return 0  # the reader went away (`| head`), and there is nobody to tell
     click.echo(f"ronda: {error.strerror}", err=True)
-    return UNWRITABLE
+    return UNUSABLE

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ronda import app
+from ronda.cli.codes import BROKEN, INTERRUPTED, UNUSABLE
 from ronda.cli.options import as_settings, with_options
 from ronda.cli.outputs import Outputs
 from ronda.cli.progress import Progress
@@ -18,10 +19,6 @@ from ronda.errors import UsageError
 from ronda.model import State, Summary
 from ronda.store import Spool
 from ronda.targets import gather, may_block
-
-BROKEN = 1
-UNUSABLE = 2
-INTERRUPTED = 130
 
 
 @click.command()

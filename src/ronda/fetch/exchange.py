@@ -84,7 +84,7 @@ class Exchange:
         set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
         set_(pycurl.HTTPHEADER, [f"{k}: {v}" for k, v in settings.headers.items()])
         # The curves that every server knows. OpenSSL's own list begins with a
-        # post-quantum pair that makes a handshake a third dearer.
+        # post-quantum pair that makes a connection a fifth dearer.
         set_(pycurl.SSL_EC_CURVES, "X25519:P-256:P-384:P-521")
         set_(pycurl.OPT_CERTINFO, 1)
         # A link on a stranger's page must not be offered the user's keys.

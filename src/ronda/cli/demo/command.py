@@ -4,7 +4,8 @@ import asyncio
 
 import click
 
-from ronda.cli.check import INTERRUPTED, check_inputs
+from ronda.cli.check import check_inputs
+from ronda.cli.codes import INTERRUPTED
 from ronda.config import Check, Fetch, Report, Settings
 
 # Short, so that the silent server and the flaky ones do not keep anybody waiting.

@@ -1,0 +1,5 @@
+"""The exit codes of the command line."""
+
+BROKEN = 1  # something is broken
+UNUSABLE = 2  # an input, an option or an output cannot be used
+INTERRUPTED = 130  # as shells have it for Ctrl-C
