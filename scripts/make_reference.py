@@ -6,6 +6,7 @@ With `--check` it writes nothing, and fails with the names of the files that are
 import sys
 from collections.abc import Iterable, Iterator
 from errno import EACCES, ECONNREFUSED, EHOSTUNREACH
+from inspect import cleandoc
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
@@ -21,7 +22,7 @@ from ronda.cli import INTERRUPTED, ronda
 from ronda.cli.check import BROKEN, UNUSABLE
 from ronda.cli.options import OPTIONS
 from ronda.cli.report import FORMATS
-from ronda.config import IGNORE_NAME, Settings
+from ronda.config import IGNORE_NAME, Settings, section
 from ronda.model import Answer, State, Timings
 from ronda.probes import REASONS, SCHEMES, Handlers, http_verdict
 from ronda.probes.faults import CURL_REASONS, VERIFY_REASONS, fault
@@ -101,7 +102,7 @@ headers to come from a wall against programs: `bot_wall`.
 
 ## libcurl's errors
 
-Any other number is `own_fault`.
+Any other number is `own_fault`. Those above 1000 are Ronda's own.
 
 {curl}
 
@@ -194,18 +195,25 @@ class Setting(Struct, frozen=True):
         return f"{self.key} = {self.default}"
 
 
-def settings(section: str) -> list[Setting]:
-    """The settings of a section, in the order of config.py."""
+def settings(name: str) -> list[Setting]:
+    """The settings of a section, in their order."""
     _, defined = msgspec.json.schema_components([Settings])
-    name = defined["Settings"]["properties"][section]["$ref"].rpartition("/")[2]
-    table = defined[name]["properties"]
-    return [Setting(section, key, schema) for key, schema in table.items()]
+    schema = defined["Settings"]["properties"][name]
+    kind = schema.get("items", schema)["$ref"].rpartition("/")[2]
+    table = defined[kind]["properties"]
+    return [Setting(name, key, schema) for key, schema in table.items()]
 
 
 def sections() -> dict[str, str]:
     """What each section of ronda.toml is about."""
     fields = msgspec.structs.fields(Settings)
-    return {field.name: str(field.type.__doc__) for field in fields}
+    return {field.name: cleandoc(section(field.type).__doc__) for field in fields}
+
+
+def heading(name: str) -> str:
+    """How a section begins in ronda.toml: [one], or [[each]] of its rows."""
+    rows = isinstance(getattr(Settings(), name), tuple)
+    return f"[[{name}]]" if rows else f"[{name}]"
 
 
 _KINDS = {
@@ -250,18 +258,19 @@ def settings_page() -> str:
     flags = {option.setting: option.flag for option in OPTIONS}
     head = ("key", "default", "type", "option", "meaning")
     blocks = [_filled(SETTINGS_PAGE, ignore=IGNORE_NAME)]
-    for section, about in sections().items():
+    for name, about in sections().items():
         rows = (
             (
                 _code(item.key),
                 "not set" if item.default is None else _code(item.default),
                 item.kind,
-                _codes(flags.get(f"{section}.{item.key}", "").split(", ")),
+                _codes(flags.get(f"{name}.{item.key}", "").split(", ")),
                 item.words,
             )
-            for item in settings(section)
+            for item in settings(name)
         )
-        blocks.append(f"## [{section}]\n\n{about}\n\n{_table(head, rows)}\n")
+        title = heading(name)
+        blocks.append(f"## {title}\n\n{about}\n\n{_table(head, rows)}\n")
     return "\n".join(blocks)
 
 
@@ -387,9 +396,10 @@ def example() -> str:
         "# Every setting of Ronda at its default; copy what you need to ronda.toml.",
         "# Made from the code by `make docs`: do not edit.",
     ]
-    for section, about in sections().items():
-        lines += ["", f"# {about}", f"[{section}]"]
-        for item in settings(section):
+    for name, about in sections().items():
+        comment = [f"# {line}".rstrip() for line in about.splitlines()]
+        lines += ["", *comment, heading(name)]
+        for item in settings(name):
             words = wrap(f"{item.words} ({item.kind})", WIDTH)
             lines += ["", *(f"# {line}" for line in words), item.toml]
     return "\n".join(lines) + "\n"

@@ -2,8 +2,18 @@ from pathlib import Path
 
 import pytest
 
-from ronda.config import Check, Fetch, Settings, load
+from ronda.config import (
+    Check,
+    Fetch,
+    Frontier,
+    Guard,
+    Politeness,
+    Settings,
+    described,
+    load,
+)
 from ronda.errors import SettingsError, UsageError
+from ronda.frontier import Policy
 
 
 @pytest.fixture
@@ -61,10 +71,123 @@ def test_a_whole_number_does_where_a_number_is_wanted(folder):
 
 
 def test_zero_is_zero_and_not_no_limit(folder):
-    written(folder, "[politeness]\ninterval = 0\n")
+    written(folder, "[[politeness]]\ninterval = 0\n")
 
-    assert load(None, {}).politeness.interval == 0
-    assert Settings().politeness.interval is None
+    [row] = load(None, {}).politeness
+    assert row.interval == 0
+    assert Settings().politeness == (Politeness(interval=None),)
+
+
+def test_the_frontier_has_its_sizes(folder):
+    written(folder, "[frontier]\nqueue_count = 7\nhosts_per_server = 3\n")
+
+    assert load(None, {}).frontier == Frontier(queue_count=7, hosts_per_server=3)
+
+
+def test_the_guard_has_its_networks(folder):
+    written(folder, '[guard]\nallow = ["10.1.0.0/16", "fd00::1"]\n')
+
+    found = load(None, {"guard": {"public_only": True}})
+    assert found.guard == Guard(allow=("10.1.0.0/16", "fd00::1"), public_only=True)
+
+
+# -- rows of politeness ----------------------------------------------------------------
+
+
+def test_rows_of_politeness_come_in_their_order(folder):
+    written(
+        folder,
+        "[[politeness]]\ninterval = 2\n"
+        '[[politeness]]\nmatch = "*.example.org"\nper_host = 3\n',
+    )
+
+    assert load(None, {}).politeness == (
+        Politeness(interval=2.0),
+        Politeness("*.example.org", per_host=3),
+    )
+
+
+def test_no_rows_are_no_limits_but_the_defaults(folder):
+    written(folder, "politeness = []\n")
+
+    assert load(None, {}).politeness == ()
+
+
+def test_options_are_a_row_of_their_own_after_those_of_the_file(folder):
+    written(folder, '[[politeness]]\nmatch = "a.example"\ninterval = 2\n')
+
+    found = load(None, {"politeness": {"interval": 5.0, "per_host": 1}})
+    assert found.politeness == (
+        Politeness("a.example", interval=2.0),
+        Politeness(interval=5.0, per_host=1),
+    )
+
+
+def test_options_are_the_only_row_without_a_file(folder):
+    found = load(None, {"politeness": {"interval": 5.0}})
+
+    assert found.politeness == (Politeness(interval=5.0),)
+
+
+def test_options_go_before_general_rows_of_the_file_but_not_before_particular_ones(
+    folder,
+):
+    written(
+        folder,
+        "[[politeness]]\ninterval = 1\nper_host = 9\n"
+        '[[politeness]]\nmatch = "a.example"\ninterval = 2\n',
+    )
+    policy = Policy(load(None, {"politeness": {"interval": 5.0}}).politeness)
+
+    assert policy.limits("a.example", "93.184.216.34").interval == 2.0
+    other = policy.limits("b.example", "93.184.216.34")
+    assert (other.interval, other.per_host) == (5.0, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("[politeness]\ninterval = 1", {}),
+        ("[politeness]\n", {}),
+        ("[politeness]\ninterval = 1", {"politeness": {"interval": 2.0}}),
+        ("politeness = 3", {}),
+    ],
+)
+def test_a_table_where_rows_are_wanted_is_told_how_to_write_them(folder, text, options):
+    path = written(folder, text)
+    words = "politeness: write it as rows, each under [[politeness]]"
+
+    assert fault(path, options) == f"{path}: {words}"
+
+
+def test_an_unknown_key_of_a_row_names_the_known_ones(folder):
+    message = fault(written(folder, "[[politeness]]\nintervall = 3\n"))
+
+    assert "unknown key 'politeness[0].intervall'" in message
+    assert all(name in message for name in Politeness.__struct_fields__)
+
+
+def test_a_wrong_option_of_politeness_is_named_as_such(folder):
+    message = fault(None, {"politeness": {"interval": -1.0}})
+
+    assert message == "--interval: expected `float` >= 0.0"
+
+
+def test_an_option_of_politeness_is_named_as_it_is_written(folder):
+    message = fault(None, {"politeness": {"server_interval": -1.0}})
+
+    assert message.startswith("--server-interval: ")
+
+
+def test_a_wrong_row_of_the_file_is_not_blamed_on_an_option(folder):
+    path = written(folder, "[[politeness]]\ninterval = -1\n")
+
+    message = fault(path, {"politeness": {"interval": 2.0}})
+    assert message.startswith(f"{path}: politeness[0].interval: ")
+
+
+def test_the_settings_of_rows_are_described_too():
+    assert described("politeness.interval").startswith("Seconds between two requests")
 
 
 # -- the command line ----------------------------------------------------------------
@@ -109,6 +232,20 @@ def test_an_unknown_key_names_the_known_ones(folder):
     assert all(name in message for name in Fetch.__struct_fields__)
 
 
+def test_an_unknown_key_of_the_frontier_names_the_known_ones(folder):
+    message = fault(written(folder, "[frontier]\nqueues = 3\n"))
+
+    assert "unknown key 'frontier.queues'" in message
+    assert all(name in message for name in Frontier.__struct_fields__)
+
+
+@pytest.mark.parametrize("network", ["10.1.0.0/33", "10.1.2.3/16", "a.example", ""])
+def test_what_is_no_network_is_not_allowed_to_be_one(folder, network):
+    message = fault(written(folder, f'[guard]\nallow = ["{network}"]\n'))
+
+    assert message.startswith(f"guard.allow: '{network}' is neither")
+
+
 def test_an_unknown_section_names_the_known_ones(folder):
     message = fault(written(folder, "[fetcher]\nretries = 3\n"))
 
@@ -142,8 +279,13 @@ def test_a_wrong_type_names_the_file_and_the_key(folder, text, key):
         ("[fetch]\nretries = -1", "fetch.retries"),
         ("[fetch]\nretries = 11", "fetch.retries"),
         ("[fetch]\nconcurrency = 0", "fetch.concurrency"),
-        ("[politeness]\ninterval = -0.1", "politeness.interval"),
-        ("[politeness]\nper_host = 0", "politeness.per_host"),
+        ("[[politeness]]\ninterval = -0.1", "politeness[0].interval"),
+        ("[[politeness]]\n[[politeness]]\nper_host = 0", "politeness[1].per_host"),
+        ("[[politeness]]\nrest = 0", "politeness[0].rest"),
+        ("[[politeness]]\nmatch = 3", "politeness[0].match"),
+        ("[frontier]\nqueue_count = 0", "frontier.queue_count"),
+        ("[frontier]\nqueue_length = 0", "frontier.queue_length"),
+        ("[frontier]\nhosts_per_server = 0", "frontier.hosts_per_server"),
         ("[check]\nmax_time = 0", "check.max_time"),
         ('[check]\nmethod = "POST"', "check.method"),
     ],

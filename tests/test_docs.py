@@ -15,7 +15,7 @@ from ronda import errors, urls
 from ronda.cli import Commands
 from ronda.cli.options import OPTIONS
 from ronda.cli.report import FORMATS
-from ronda.config import Check, Settings, load
+from ronda.config import Check, Settings, load, section
 from ronda.model import Found, State
 from ronda.probes import REASONS, SCHEMES
 from ronda.probes.faults import CURL_REASONS, VERIFY_REASONS
@@ -30,9 +30,9 @@ GLOSSARY = (
     *("host", "server", "lease", "frontier", "crew", "worker", "verdict", "result"),
 )
 SETTINGS = [
-    (section.name, field.name)
-    for section in fields(Settings)
-    for field in fields(section.type)
+    (table.name, field.name)
+    for table in fields(Settings)
+    for field in fields(section(table.type))
 ]
 DOCUMENTS = sorted(
     path
@@ -68,7 +68,8 @@ def test_every_word_of_the_design_is_in_the_glossary(word):
 
 @pytest.mark.parametrize(("section", "key"), SETTINGS)
 def test_every_setting_is_described_in_its_section(section, key):
-    text = _page("settings.md").split(f"## [{section}]\n")[1].split("\n## ")[0]
+    text = re.split(rf"## \[+{section}\]+\n", _page("settings.md"))[1]
+    text = text.split("\n## ")[0]
 
     row = re.search(rf"^\| `{key}` \|.*\| (.*) \|$", text, re.MULTILINE)
     assert row, f"{section}.{key} has no row"
@@ -175,8 +176,8 @@ def test_the_example_equals_the_defaults():
 def test_the_example_names_every_setting_as_a_key_or_as_a_comment():
     told = []
     for line in EXAMPLE.read_text("utf-8").splitlines():
-        if section := re.fullmatch(r"\[(\w+)\]", line):
-            current = section[1]
+        if table := re.fullmatch(r"\[+(\w+)\]+", line):
+            current = table[1]
         elif key := re.match(r"(?:# )?(\w+) = ", line):
             told.append((current, key[1]))
 
@@ -186,6 +187,7 @@ def test_the_example_names_every_setting_as_a_key_or_as_a_comment():
 def test_what_the_example_leaves_out_can_be_set_to_what_it_proposes():
     text = re.sub(r"(?m)^# (\w+ = )", r"\1", EXAMPLE.read_text("utf-8"))
     values = tomllib.loads(text)
+    values = {s: t[0] if isinstance(t, list) else t for s, t in values.items()}
 
     assert load(EXAMPLE, values) != Settings()
     assert [(s, key) for s, table in values.items() for key in table] == SETTINGS

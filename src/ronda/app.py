@@ -1,5 +1,6 @@
 """The only place that wires concrete parts together."""
 
+import asyncio
 import resource
 import sys
 from collections.abc import AsyncIterator, Iterable
@@ -7,15 +8,20 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from ronda import networks, urls
 from ronda.clock import SystemClock
 from ronda.config import IGNORE_NAME, Settings
-from ronda.fetch import Asker, Names
+from ronda.fetch import Asker, Guard, Names
 from ronda.frontier import Frontier, Policy, Scope
+from ronda.frontier.robots import SIZE_LIMIT
 from ronda.frontier.scope import read_ignore
-from ronda.model import Found, Problem
+from ronda.model import Answer, Done, Found, Problem, Request, Target, Verdict, Visit
 from ronda.probes import Handlers
-from ronda.store import Spool
+from ronda.store import RequestLog, Shelf, Spool, cache_folder
 from ronda.targets import anchors, links_of, media_type
+from ronda.workers.addresses import unreached
 from ronda.workers.book import Book, Listener
 from ronda.workers.feed import Feed, ThreadedFeed
 from ronda.workers.parts import Parts
@@ -38,6 +44,7 @@ async def check(
     may_block: bool = False,
     keep_ok: bool = True,
     listener: Listener | None = None,
+    log: RequestLog | None = None,
 ) -> AsyncIterator[Run]:
     """A run over what was found, ready to be carried out by `carry_out`.
 
@@ -48,36 +55,52 @@ async def check(
         may_block: reading them may take its time (standard input, large files).
         keep_ok: keep good results too; without it they are only counted.
         listener: told each result as it comes.
+        log: told each request.
     """
     clock = SystemClock()
+    if log is not None:
+        moment = clock.utc().isoformat(timespec="milliseconds")
+        moment = moment.replace("+00:00", "Z")
+        log.begin(settings.fetch.agent, moment, settings.politeness)
     handlers = Handlers(settings)
     book = Book(
         spool,
         clock,
         _anchors,
-        handlers.accept,
-        fragments=settings.check.fragments,
+        settings,
         keep_ok=keep_ok,
         listener=listener,
     )
     # Nobody reads what is known of a good answer that is only counted.
     evidence = keep_ok or listener is not None or settings.check.slow is not None
+    guard = Guard(settings.guard)
+    policy = Policy(settings.politeness)
     async with (
-        Names(settings.fetch.name_servers) as names,
-        Asker(settings.fetch, names, handlers.called, evidence) as asker,
+        Names(settings.fetch.name_servers, guard, clock) as names,
+        Asker(settings.fetch, names, handlers.called, guard, evidence) as asker,
     ):
         parts = Parts(
             settings=settings,
             clock=clock,
-            frontier=Frontier(Policy(settings.politeness).limits),
+            frontier=Frontier(policy.limits, settings.frontier, longest=policy.longest),
             handlers=handlers,
             scope=scope(settings),
             fetch=asker,
             names=names,
-            read=partial(links_of, check=settings.check),
+            read=partial(
+                links_of, check=settings.check, limit=settings.fetch.body_limit
+            ),
             book=book,
+            policy=policy,
+            is_public=guard.is_public,
+            shelf=Shelf(cache_folder() / "robots"),
+            log=log,
         )
-        yield Run(parts, ThreadedFeed(found) if may_block else Feed(found))
+        run = Run(parts, ThreadedFeed(found) if may_block else Feed(found))
+        try:
+            yield run
+        finally:
+            run.close()
 
 
 def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
@@ -96,3 +119,47 @@ def _descriptors() -> int:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     return most if most != resource.RLIM_INFINITY else sys.maxsize
+
+
+async def robots_of(settings: Settings, url: str) -> tuple[Visit, Answer, Verdict]:
+    """Ask for the robots.txt that speaks for a URL, and follow its redirects.
+
+    Returns the visit as it last asked, what came back, and what that means.
+    """
+    once = replace(settings, fetch=replace(settings.fetch, retries=0, processes=1))
+    handlers, guard, clock = Handlers(once), Guard(once.guard), SystemClock()
+    target = Target(urls.without_credentials(urls.join(url, "/robots.txt")), "")
+    request = Request(target.url, "GET", body=SIZE_LIMIT + 1, raw=True)
+    visit = Visit(target, request, urls.host(request.url))
+    policy = Policy(once.politeness)
+    async with (
+        Names(once.fetch.name_servers, guard, clock) as names,
+        Asker(once.fetch, names, handlers.called, guard) as asker,
+    ):
+        while True:
+            address, answer = await _ask_once(visit.request, names, asker)
+            now = clock.utc().timestamp()
+            step = handlers.of(target.url).advance(visit, answer, now)
+            if isinstance(step, Done):
+                return visit, answer, step.verdict
+            visit = step.visit
+            if address and guard.is_public(address):
+                visit = replace(visit, request=replace(visit.request, public=True))
+            limits = policy.limits(visit.host, address)
+            await asyncio.sleep(max(limits.interval, limits.server_interval))
+
+
+async def _ask_once(request: Request, names: Names, asker: Asker) -> tuple[str, Answer]:
+    """One request, outside any run: the address that was asked, and its answer."""
+    host = urls.host(request.url)
+    if address := networks.literal(host):
+        return address, await asker.ask(request, "", True)
+    found = await names.find(host)
+    if found.failure is not None:
+        return "", found.failure
+    address, *others = found.address, *found.others
+    answer = await asker.ask(request, address, True)
+    while others and unreached(answer):
+        address = others.pop(0)
+        answer = await asker.ask(request, address, True)
+    return address, answer

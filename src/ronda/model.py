@@ -51,6 +51,7 @@ class Found(Struct, frozen=True, gc=False):
     url: str
     place: Place
     reads: bool = False  # a document named by the user: its links are wanted too
+    public: bool = False  # named by a stranger: it may lead to public addresses only
 
 
 class Problem(Struct, frozen=True):
@@ -69,9 +70,14 @@ class Target(Struct, frozen=True, gc=False):
     reads: bool = False  # the links on it are wanted too
     anchors: bool = False  # its anchors are wanted, to judge fragments
     robots: bool = False  # the robots.txt of a host, asked for our own sake
+    public: bool = False  # named by a stranger: it may lead to public addresses only
 
 
 # -- asking --------------------------------------------------------------------
+
+# Errors of our own, beside libcurl's, which are below 1000.
+GUARDED = 1001  # the address guard refused; the text says why
+RESTING = 1002  # the host rests; it was not asked
 
 
 class Request(Struct, frozen=True, gc=False, array_like=True):
@@ -85,6 +91,7 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     listing: bool = False  # names only, of an FTP directory
     raw: bool = False  # the body is wanted whatever its type
     fresh: bool = False  # on a new connection: a kept one may have caused the fault
+    public: bool = False  # may go to public addresses only
 
 
 class Timings(Struct, frozen=True, gc=False):
@@ -124,6 +131,7 @@ class Answer(Struct, frozen=True, array_like=True):
     errno: int = 0  # the system's code, when libcurl's is too broad
     called: tuple[str, str] | None = None  # what a blocking plug-in returned
     names: tuple[str, ...] = ()  # mail servers, best first
+    sent_at: float = 0.0  # monotonic moment at which the request left; 0: not known
 
     def header(self, name: str) -> str:
         """The value of a header (lower-case name), or an empty string."""
@@ -170,14 +178,15 @@ class Ask(Struct, frozen=True):
 
     visit: Visit
     delay: float = 0.0  # seconds before it may be asked
-    hold: float = 0.0  # seconds the whole host must rest (429, Retry-After)
+    hold: float | None = None  # seconds the host asks us to wait; 0: to slow down
+    otherwise: Verdict | None = None  # should the host not be asked again for now
 
 
 class Done(Struct, frozen=True):
     """The visit has its verdict."""
 
     verdict: Verdict
-    hold: float = 0.0
+    hold: float | None = None  # as in Ask
     visit: Visit | None = None  # with evidence that the one judged did not have yet
 
 
@@ -200,6 +209,7 @@ class Result(Struct, frozen=True, kw_only=True):
     found_in: tuple[Place, ...] = ()
     checked_at: str = ""  # ISO 8601, UTC
     attempts: int = 1
+    directives: tuple[str, ...] = ()  # what the answer asks of robots: nofollow, …
 
 
 class Summary(Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import Any
 
 SECONDS = 60.0  # guards against hanging; nothing takes as long
 RONDA = (sys.executable, "-m", "ronda")
-_LEFT_OUT = ("proxy", "color", "colour", "ssl_cert", "pythonwarnings")
+_LEFT_OUT = ("proxy", "color", "colour", "ssl_cert", "pythonwarnings", "xdg_cache")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

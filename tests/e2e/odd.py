@@ -1,11 +1,9 @@
 """Servers for what neither nginx nor the rude server does: one function a server."""
 
 import contextlib
-import re
 import socket
 import socketserver
 import ssl
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from servers import h2
 from servers.certificates import Certificate
 from servers.process import HOST
 
@@ -104,20 +103,7 @@ def hesitant(connection: socket.socket) -> None:
 
 def resets_streams(connection: socket.socket) -> None:
     """HTTP/2 that takes back every stream with an internal error."""
-    settings, reset = 4, 3
-    connection.sendall(_frame(settings, 0))
-    data = b""
-    while more := connection.recv(65_536):
-        data += more
-        # A HEADERS frame that ends its headers and its stream, whose number follows.
-        while found := re.search(rb"\x01\x05\0\0\0([\1-\x7f])", data):
-            connection.sendall(_frame(reset, found[1][0], struct.pack(">I", 2)))
-            data = data[found.end() :]
-
-
-def _frame(kind: int, stream: int, payload: bytes = b"") -> bytes:
-    size = struct.pack(">I", len(payload))[1:]
-    return size + bytes([kind, 0]) + struct.pack(">I", stream) + payload
+    h2.resets(connection, lambda: None)
 
 
 def fails_over_socks(connection: socket.socket) -> None:

@@ -277,6 +277,7 @@ class TestEvidence:
         keys = {
             *("url", "verdict", "reason", "message", "hops", "status", "address"),
             *("timings", "bytes", "certificate", "found_in", "checked_at", "attempts"),
+            "directives",
         }
         assert len(ended.results) == len(mixed)
         assert all(set(result) == keys for result in ended.results.values())

@@ -176,6 +176,8 @@ ROWS = (
     Row("robots", "http_200", OK, _rude("/ok?robots")),
     Row("robots", "robots_unreachable", TEMPORARY, lambda w: w.odd("no robots")),
     Row("robots", "connect_refused", BROKEN, lambda w: w.rude.refused_url("/robots")),
+    Row("plain", "address_refused", BLOCKED, _text("http://169.254.169.254/")),
+    Row("robots", "address_refused", BLOCKED, _text("http://169.254.169.254/robots")),
     Row("plain", "policy_disallowed", BLOCKED, _text("file://elsewhere/share")),
     Row("plugins", "policy_disallowed", BLOCKED, _text("said://forbidden/ok")),
     Row(
@@ -207,6 +209,8 @@ ROWS = (
 NOT_FROM_A_SERVER = {
     "tls_revoked": "needs a list of revoked certificates, and there is no way to "
     "give one; test_faults.py has the code",
+    "file_refused": "needs a page that names a file: test_guard.py",
+    "host_resting": "needs many links to one host: test_politeness.py",
 }
 RUNS = tuple(dict.fromkeys(row.run for row in ROWS))
 

@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
+from ronda.clock import SystemClock
 from ronda.config import Fetch
-from ronda.fetch import Asker, Names
+from ronda.config import Guard as GuardSettings
+from ronda.fetch import Asker, Guard, Names
 from ronda.model import Answer, Request, Via
 from servers.names import Names as NameServer
 from servers.rude import Rude
 
 SECONDS = 30.0  # guards against hanging; nothing takes as long
+OPEN = Guard(GuardSettings())  # for what the operator named himself
 Check = Callable[[str], tuple[str, str]]
 
 
@@ -23,8 +26,8 @@ def asked(
         settings = Fetch(processes=processes)
         servers = (server,) if server else ()
         async with (
-            Names(servers) as names,
-            Asker(settings, names, lambda _: check) as asker,
+            Names(servers, OPEN, SystemClock()) as names,
+            Asker(settings, names, lambda _: check, OPEN) as asker,
             asyncio.timeout(SECONDS),
         ):
             return await asker.ask(request, "", False)
@@ -43,6 +46,7 @@ def test_mail_domains_are_asked_of_the_name_server(names: NameServer) -> None:
     answer = asked(Request("mail.ronda.test", via=Via.MX), server=names.server)
 
     assert answer.names == ("h1.ronda.test", "h2.ronda.test")
+    assert answer.timings.total > 0
 
 
 def test_no_domain_is_not_asked_of_anybody() -> None:
@@ -83,8 +87,8 @@ def test_a_plug_in_that_never_returns_does_not_hold_up_the_end() -> None:
 
     async def run() -> None:
         async with (
-            Names(()) as names,
-            Asker(Fetch(), names, lambda _: check) as asker,
+            Names((), OPEN, SystemClock()) as names,
+            Asker(Fetch(), names, lambda _: check, OPEN) as asker,
         ):
             task = asyncio.ensure_future(
                 asker.ask(Request("odd://x", via=Via.CALL), "", False)

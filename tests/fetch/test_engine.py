@@ -13,8 +13,10 @@ import pytest
 
 from e2e import odd
 from ronda.config import Fetch
+from ronda.config import Guard as GuardSettings
 from ronda.fetch.engine import Engine
 from ronda.fetch.exchange import DISCARD_LIMIT
+from ronda.fetch.guard import Guard
 from ronda.fetch.pool import Pool
 from ronda.model import Answer, Request
 from servers.certificates import Certificates
@@ -30,14 +32,20 @@ WHOLE = 20_000_000  # more than any body here
 
 Ask = Callable[..., Awaitable[Answer]]
 Engines = type[Engine] | type[Pool]
+OPEN = Guard(GuardSettings())  # for what the operator named himself
 BOTH = pytest.mark.parametrize("kind", [Engine, Pool])
 
 
-def carried(kind: Engines, settings: Fetch, story: Callable[[Ask], object]) -> object:
+def carried(
+    kind: Engines,
+    settings: Fetch,
+    story: Callable[[Ask], object],
+    guard: Guard = OPEN,
+) -> object:
     """Tell a story that asks, by an engine or by a pool of two."""
 
     async def run() -> object:
-        async with kind(settings) as engine, asyncio.timeout(SECONDS):
+        async with kind(settings, guard) as engine, asyncio.timeout(SECONDS):
             return await story(asking(engine))  # type: ignore[misc]
 
     return asyncio.run(run())
@@ -381,17 +389,6 @@ class TestConnections:
         assert first != second
         assert second == third
 
-    @BOTH
-    @pytest.mark.parametrize("path", ["/keepalive-closes", "/keepalive-drops"])
-    def test_a_kept_connection_that_died_is_made_anew(
-        self, kind: Engines, settings: Fetch, rude: Rude, path: str
-    ) -> None:
-        async def story(ask: Ask) -> set[tuple[int, int]]:
-            answers = [await ask(rude.url(path)) for _ in range(4)]
-            return {(a.status, a.error) for a in answers}
-
-        assert carried(kind, settings, story) == {(200, 0)}
-
     def test_http2_is_spoken_where_it_is_offered_and_wanted(
         self, settings: Fetch, nginx: Nginx, certificates: Certificates
     ) -> None:
@@ -471,7 +468,7 @@ class TestADeadChild:
         self, settings: Fetch, rude: Rude
     ) -> None:
         async def run() -> list[Answer]:
-            async with Pool(settings) as pool, asyncio.timeout(SECONDS):
+            async with Pool(settings, OPEN) as pool, asyncio.timeout(SECONDS):
                 ask = asking(pool)
                 open_ = [ask(rude.url(f"/hang?{n}")) for n in range(5)]
                 await ask(rude.url("/ok"))  # by then the others have been sent too
@@ -487,7 +484,7 @@ class TestADeadChild:
         self, settings: Fetch, rude: Rude
     ) -> None:
         async def run() -> Answer:
-            async with Pool(settings) as pool:
+            async with Pool(settings, OPEN) as pool:
                 ask = asking(pool)
                 async with asyncio.timeout(SECONDS):
                     await ask(rude.url("/ok"))
@@ -507,7 +504,7 @@ class TestADeadChild:
         self, settings: Fetch, nginx: Nginx, rude: Rude
     ) -> None:
         async def run() -> set[int]:
-            async with Pool(settings) as pool, asyncio.timeout(SECONDS):
+            async with Pool(settings, OPEN) as pool, asyncio.timeout(SECONDS):
                 ask = asking(pool)
                 victim, survivor = pool._children
                 os.kill(victim.pid, signal.SIGKILL)

@@ -5,7 +5,7 @@ from errno import EACCES, ECONNREFUSED, EHOSTUNREACH, EINVAL, ENETUNREACH
 import pycurl
 import pytest
 
-from ronda.model import Answer, State, Timings
+from ronda.model import GUARDED, RESTING, Answer, State, Timings
 from ronda.probes import REASONS
 from ronda.probes.faults import CURL_REASONS, VERIFY_REASONS, fault
 
@@ -107,3 +107,24 @@ class TestFinerReasons:
 
         assert reason(error=56, error_text=text) == "bad_answer"
         assert reason(error=56, error_text="Recv failure") == "connection_reset"
+
+
+class TestOurOwn:
+    """Errors that are not libcurl's."""
+
+    def test_the_guard_says_why(self) -> None:
+        found = fault(Answer(error=GUARDED, error_text="10.0.0.1 is private"))
+
+        assert (found.state, found.reason) == (State.BLOCKED, "address_refused")
+        assert found.message.endswith(": 10.0.0.1 is private")
+
+    def test_a_refused_file_is_no_address(self) -> None:
+        found = fault(Answer(error=GUARDED, error_text="a file"), "file:///a")
+
+        assert (found.state, found.reason) == (State.BLOCKED, "file_refused")
+
+    def test_a_host_that_rests_may_be_asked_later(self) -> None:
+        found = fault(Answer(error=RESTING, error_text="5 connections failed"))
+
+        assert (found.state, found.reason) == (State.TEMPORARY, "host_resting")
+        assert found.message.endswith(": 5 connections failed")

@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from ronda.config import Settings
 from ronda.model import Answer, Ask, Done, Request, State, Target, Verdict, Via, Visit
 from ronda.probes import SCHEMES, Handlers, Unsupported
-from ronda.probes.handler import Called, retry
+from ronda.probes.handler import Called, afresh, retry
 from ronda.probes.registry import as_handler
 
 URL = "odd://host/path"
@@ -135,3 +136,51 @@ class TestRetry:
             assert step.delay == gap * 2 ** (attempts - 1)
         else:
             assert isinstance(step, Done)
+
+    def test_a_further_try_says_what_the_verdict_is_without_it(self) -> None:
+        visit = Visit(Target(URL, "h"), Request(URL), "h")
+        found = Verdict(State.TEMPORARY, "x", "x")
+        step = retry(visit, found, tries=1, gap=1.0)
+
+        assert isinstance(step, Ask)
+        assert step.otherwise is found
+
+    def test_a_further_try_is_the_same_but_on_a_new_connection(self) -> None:
+        request = Request(URL, "GET", public=True)
+        visit = Visit(Target(URL, "h"), request, "h")
+        step = retry(visit, Verdict(State.TEMPORARY, "x", "x"), tries=1, gap=1.0)
+
+        assert isinstance(step, Ask)
+        assert step.visit.request == replace(request, fresh=True)
+
+
+class TestAfresh:
+    DIED = Answer(error=56, error_text="Connection died, and so on")
+
+    def test_what_died_on_a_kept_connection_is_asked_again_and_costs_no_try(
+        self,
+    ) -> None:
+        visit = Visit(Target(URL, "h"), Request(URL), "h", attempts=3)
+        step = afresh(visit, self.DIED)
+
+        assert step == Ask(replace(visit, request=Request(URL, fresh=True)))
+
+    def test_but_only_once(self) -> None:
+        visit = Visit(Target(URL, "h"), Request(URL, fresh=True), "h")
+
+        assert afresh(visit, self.DIED) is None
+
+    @pytest.mark.parametrize(
+        "answer", [Answer(200), Answer(error=52), Answer(error=56, error_text="reset")]
+    )
+    def test_any_other_answer_is_judged(self, answer: Answer) -> None:
+        assert afresh(Visit(Target(URL, "h"), Request(URL), "h"), answer) is None
+
+    @pytest.mark.parametrize("scheme", ["http", "https", "ftp", "ftps", "sftp"])
+    def test_so_do_all_schemes_that_keep_connections(self, scheme: str) -> None:
+        target = Target(f"{scheme}://a.test/", "a.test")
+        handler = Handlers(Settings())[scheme]
+        visit = Visit(target, handler.begin(target), "a.test")
+        step = handler.advance(visit, self.DIED, 0.0)
+
+        assert step == Ask(replace(visit, request=replace(visit.request, fresh=True)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ronda import urls
-from ronda.config import Check, Fetch, Politeness
+from ronda.config import Check, Fetch
 from ronda.model import (
     Answer,
     Ask,
@@ -37,12 +37,9 @@ LOCATIONS = [
 ]
 
 
-def handler(
-    check: Check | None = None, fetch: Fetch | None = None, **politeness: float
-) -> Http:
+def handler(check: Check | None = None, fetch: Fetch | None = None) -> Http:
     check = check or Check()
-    accept = Accept(check.accept)
-    return Http(check, fetch or Fetch(), Politeness(**politeness), accept)
+    return Http(check, fetch or Fetch(), Accept(check.accept))
 
 
 def begun(http: Http, target: Target = TARGET) -> Visit:
@@ -71,6 +68,7 @@ def answers() -> st.SearchStrategy[Answer]:
             st.integers(100, 999),
         ),
         error=st.one_of(st.just(0), st.integers(1, 101)),
+        error_text=st.sampled_from(["", "Connection died, tried 5 times"]),
         errno=st.sampled_from([0, 111, 101]),
         headers=some_headers,
         certificate=st.none() | st.builds(Certificate, ends_at=dates),
@@ -83,6 +81,7 @@ class TestTheWay:
         came=st.lists(answers(), min_size=1, max_size=40),
         method=st.sampled_from(["auto", "HEAD", "GET"]),
         reads=st.booleans(),
+        robots=st.booleans(),
         redirects=st.integers(0, 6),
         retries=st.integers(0, 3),
     )
@@ -91,6 +90,7 @@ class TestTheWay:
         came: list[Answer],
         method: str,
         reads: bool,
+        robots: bool,
         redirects: int,
         retries: int,
     ) -> None:
@@ -98,24 +98,26 @@ class TestTheWay:
             Check(method=method, max_redirects=redirects, slow=1.0),  # type: ignore[arg-type]
             Fetch(retries=retries),
         )
-        visit = begun(http, Target(PAGE, "a.test", reads=reads))
+        visit = begun(http, Target(PAGE, "a.test", reads=reads, robots=robots))
+        most = max(redirects, 5) if robots else redirects
         steps = 0
         step: Ask | Done = Ask(visit)
         while isinstance(step, Ask):
             visit = step.visit
             assert urls.scheme(visit.request.url) in {"http", "https"}
             assert visit.host == urls.host(visit.request.url)
-            assert len(visit.hops) <= redirects
+            assert len(visit.hops) <= most
             assert visit.attempts <= retries + 1
             assert step.delay >= 0
+            assert step.hold is None or step.hold >= 0
             step = http.advance(visit, came[steps % len(came)], NOW)
             steps += 1
 
-        assert steps <= redirects + retries + 2
+        assert steps <= most + retries + 3  # once by GET, once on a new connection
         reason = step.verdict.reason
         assert reason in REASONS or re.fullmatch(r"http_\d{3}", reason)
         assert step.verdict.message
-        assert 0 <= step.hold <= Politeness().max_wait
+        assert step.hold is None or step.hold >= 0
 
     @given(retries=st.integers(0, 6))
     def test_gaps_grow_until_the_tries_are_used_up(self, retries: int) -> None:
@@ -130,6 +132,20 @@ class TestTheWay:
 
         assert delays == [0.5 * 2**n for n in range(retries)]
         assert step.verdict.reason == "http_500"
+
+    def test_what_died_on_a_kept_connection_is_asked_again_once_on_a_new_one(
+        self,
+    ) -> None:
+        http = handler()
+        died = Answer(error=56, error_text="Connection died, tried 5 times")
+        first = http.advance(begun(http), died, NOW)
+        assert isinstance(first, Ask)
+        second = http.advance(first.visit, died, NOW)
+
+        assert (first.visit.request.fresh, first.delay) == (True, 0)
+        assert first.visit.attempts == 1
+        assert isinstance(second, Ask)
+        assert second.visit.attempts == 2
 
     def test_a_further_try_is_made_on_a_fresh_connection(self) -> None:
         visit = Visit(TARGET, Request(PAGE, "GET"), "a.test")
@@ -213,6 +229,26 @@ class TestRedirects:
         assert step.visit.request.url == there
         assert step.visit.host == urls.host(there)
 
+    @pytest.mark.parametrize(
+        ("location", "reason"),
+        [
+            ("", "redirect_no_location"),
+            ("http://[::1", "redirect_bad_location"),
+            ("file:///etc/passwd", "redirect_scheme"),
+            ("javascript:alert(1)", "redirect_scheme"),
+            ("gopher://a.test/", "redirect_scheme"),
+        ],
+    )
+    def test_one_that_leads_nowhere_is_not_followed(
+        self, location: str, reason: str
+    ) -> None:
+        http = handler()
+        answer = Answer(status=302, headers=headers(location=location))
+        step = http.advance(begun(http), answer, NOW)
+
+        assert isinstance(step, Done)
+        assert step.verdict.reason == reason
+
     def test_a_circle_is_seen_at_its_first_return(self) -> None:
         http = handler()
         to_b = Answer(status=302, headers=headers(location="/b"))
@@ -223,6 +259,24 @@ class TestRedirects:
 
         assert isinstance(second, Done)
         assert second.verdict.reason == "redirect_loop"
+
+    @pytest.mark.parametrize(
+        ("robots", "most", "followed"),
+        [(True, 0, 5), (True, 3, 5), (True, 8, 8), (False, 0, 0), (False, 3, 3)],
+    )
+    def test_a_robots_txt_is_followed_five_times_at_least(
+        self, robots: bool, most: int, followed: int
+    ) -> None:
+        http = handler(Check(max_redirects=most))
+        step: Ask | Done = Ask(begun(http, Target(PAGE, "a.test", robots=robots)))
+        hops = -1
+        while isinstance(step, Ask):
+            hops += 1
+            there = headers(location=f"http://h{hops}.test/")
+            answer = Answer(status=302, headers=there)
+            step = http.advance(step.visit, answer, NOW)
+
+        assert (hops, step.verdict.reason) == (followed, "redirect_too_many")
 
     def test_passwords_are_not_told(self) -> None:
         http = handler(Check(max_redirects=0))
@@ -311,31 +365,84 @@ class TestRetryAfter:
 
         assert retry_after(answer, NOW) == max(0, seconds)
 
+    @pytest.mark.parametrize("digits", [10, 400])
+    def test_a_wait_of_centuries_is_a_number_all_the_same(self, digits: int) -> None:
+        answer = Answer(headers=headers(retry_after="9" * digits))
+
+        assert 10**9 < retry_after(answer, NOW) <= 10**10
+
+
+class TestThrottles:
+    GET = Visit(TARGET, Request(PAGE, "GET"), "a.test")
+
     @pytest.mark.parametrize("status", [429, 503])
-    def test_it_delays_the_next_try_and_holds_the_host(self, status: int) -> None:
-        visit = Visit(TARGET, Request(PAGE, "GET"), "a.test")
+    def test_the_host_is_held_as_long_as_it_asks_for(self, status: int) -> None:
         answer = Answer(status=status, headers=headers(retry_after="7"))
-        step = handler().advance(visit, answer, NOW)
+        step = handler().advance(self.GET, answer, NOW)
 
         assert isinstance(step, Ask)
-        assert (step.delay, step.hold) == (7, 7)
+        assert step.hold == 7
 
-    def test_one_longer_than_we_wait_ends_the_visit(self) -> None:
-        visit = Visit(TARGET, Request(PAGE, "GET"), "a.test")
-        answer = Answer(status=503, headers=headers(retry_after="61"))
-        step = handler(max_wait=60.0).advance(visit, answer, NOW)
+    @pytest.mark.parametrize("status", [429, 503])
+    def test_the_host_is_slowed_down_though_it_names_no_time(self, status: int) -> None:
+        step = handler().advance(self.GET, Answer(status=status), NOW)
+
+        assert isinstance(step, Ask)
+        assert step.hold == 0
+
+    @pytest.mark.parametrize("status", [200, 404, 500, 502])
+    def test_no_other_answer_holds_it(self, status: int) -> None:
+        answer = Answer(status=status, headers=headers(retry_after="7"))
+        step = handler().advance(self.GET, answer, NOW)
+
+        assert step.hold is None
+
+    def test_it_is_held_also_when_the_visit_ends(self) -> None:
+        answer = Answer(status=429, headers=headers(retry_after="7"))
+        step = handler(fetch=Fetch(retries=0)).advance(self.GET, answer, NOW)
 
         assert isinstance(step, Done)
-        assert "61 s" in step.verdict.message
+        assert step.hold == 7
 
-    def test_429_holds_the_host_even_if_it_names_no_time(self) -> None:
-        visit = Visit(TARGET, Request(PAGE, "GET"), "a.test")
-        step = handler(fetch=Fetch(retry_gap=3.0)).advance(
-            visit, Answer(status=429), NOW
+    def test_it_is_held_also_when_the_user_takes_that_for_good(self) -> None:
+        answer = Answer(status=429, headers=headers(retry_after="7"))
+        step = handler(Check(accept=("429",))).advance(self.GET, answer, NOW)
+
+        assert isinstance(step, Done)
+        assert step.hold == 7
+
+    def test_how_long_it_asks_for_is_told(self) -> None:
+        answer = Answer(status=503, headers=headers(retry_after="7200"))
+        step = handler(fetch=Fetch(retries=0)).advance(self.GET, answer, NOW)
+
+        assert isinstance(step, Done)
+        assert step.verdict.message == (
+            "503 Service Unavailable; asks us to wait 7,200 s"
         )
 
+    def test_what_the_verdict_is_if_the_host_is_not_asked_again_is_told(self) -> None:
+        answer = Answer(status=503, headers=headers(retry_after="7"))
+        step = handler().advance(self.GET, answer, NOW)
+
         assert isinstance(step, Ask)
-        assert step.hold == 3
+        assert step.otherwise is not None
+        assert step.otherwise.reason == "http_503"
+        assert "asks us to wait 7 s" in step.otherwise.message
+
+    def test_head_is_believed_that_we_are_too_many(self) -> None:
+        http = handler()
+        step = http.advance(begun(http), Answer(status=429), NOW)
+
+        assert isinstance(step, Ask)
+        assert (step.visit.request.method, step.hold) == ("HEAD", 0)
+
+    def test_head_is_believed_a_503_that_names_a_time(self) -> None:
+        http = handler()
+        named = Answer(status=503, headers=headers(retry_after="7"))
+        step = http.advance(begun(http), named, NOW)
+
+        assert isinstance(step, Ask)
+        assert (step.visit.request.method, step.hold) == ("HEAD", 7)
 
 
 class TestBotWalls:

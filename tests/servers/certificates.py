@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from servers.process import ADDRESSES
 
-NAMES = ("localhost", "ronda.test", "*.ronda.test", *ADDRESSES, "::1")
+DOMAINS = ("ronda.test", "*.ronda.test", "*.any.ronda.test")
+NAMES = ("localhost", *DOMAINS, *ADDRESSES, "::1")
 ENDING_DAYS = 5  # within the 14 days that earn a warning
 KINDS = (
     "good",

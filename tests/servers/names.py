@@ -41,7 +41,12 @@ OPTIONS = (
     f"listen-address={HOST}",
     "pid-file=",
     "local=/ronda.test/",  # what is not known does not exist
+    f"address=/any.ronda.test/{HOST}",  # as many names as a test wants
     "cname=alias.ronda.test,www.ronda.test",
+    # seconds for which an answer holds; 0 for all the others
+    "host-record=lasting.ronda.test,127.0.0.6,::1,300",
+    "host-record=ages.ronda.test,127.0.0.6,1000000",
+    "cname=brief-alias.ronda.test,lasting.ronda.test,20",
     "mx-host=mail.ronda.test,h1.ronda.test,10",
     "mx-host=mail.ronda.test,h2.ronda.test,20",
     "mx-host=lost-mx.ronda.test,nowhere.ronda.test,10",
@@ -81,6 +86,13 @@ class Names:
             if socket.inet_pton(family, address) in self.query(name, kind)[1]:
                 return
         raise TimeoutError(f"dnsmasq did not take {name}")
+
+    def move(self, name: str, address: str) -> None:
+        """Let `name`, which was added, have only `address` from now on."""
+        lines = self._hosts.read_text().splitlines(keepends=True)
+        others = (line for line in lines if line.split()[1] != name)
+        self._hosts.write_text("".join(others))
+        self.add(name, address)
 
     def query(
         self, name: str, kind: int = A, *, timeout: float = QUERY_SECONDS

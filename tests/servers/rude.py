@@ -15,10 +15,14 @@ from collections.abc import Callable
 from itertools import count
 from typing import NamedTuple, Self
 
+from servers import h2
 from servers.certificates import Certificate, Certificates
-from servers.faults import FAULTS, Talk, reset
+from servers.faults import FAULTS, KEPT
+from servers.floods import FLOODS
 from servers.process import HOST
+from servers.talk import Talk, reset
 
+PATHS = {**FAULTS, **FLOODS}
 TALK_SECONDS = 30.0  # the longest a connection is kept
 REQUEST_BYTES = 65_536
 FULL_SECONDS = 0.2  # a connect not done by then is one that will not be
@@ -37,7 +41,10 @@ class Hit(NamedTuple):
 
 
 class Rude:
-    """The rude server on 127.0.0.1; `hits` counts what was asked, by path and query."""
+    """The rude server on 127.0.0.1.
+
+    `hits` counts what was asked, by path and query; over HTTP/2, by the port's name.
+    """
 
     def __init__(self, certificates: Certificates) -> None:
         self.hits: defaultdict[str, list[Hit]] = defaultdict(list)
@@ -48,6 +55,7 @@ class Rude:
         self._stopping = threading.Event()
         self._wake, self._waker = socket.socketpair()
         self._old = _old_tls(certificates["good"])
+        self._h2 = _h2_tls(certificates["good"])
         self._listeners = {
             name: (socket.create_server((HOST, 0), backlog=512), serve)
             for name, serve in (
@@ -58,6 +66,7 @@ class Rude:
                 ("alert", _refuse_handshake),
                 ("cut", _cut_handshake),
                 ("reset", _reset_handshake),
+                *((name, self._over_h2(name)) for name in h2.STORMS),
             )
         }
         self._refused = socket.socket()
@@ -70,13 +79,13 @@ class Rude:
         """Where it speaks http."""
         return self._port("http")
 
-    def url(self, path: str = "/ok") -> str:
-        """The URL of a fault; the paths are in `faults.FAULTS`."""
-        return f"http://{HOST}:{self.port}{path}"
+    def url(self, path: str = "/ok", host: str = HOST) -> str:
+        """The URL of a fault; the paths are in `faults.FAULTS`, `floods.FLOODS`."""
+        return f"http://{host}:{self.port}{path}"
 
-    def tls_url(self, fault: str, path: str = "/") -> str:
-        """An https URL whose port is silent, plain, old, alert, cut or reset."""
-        return f"https://{HOST}:{self._port(fault)}{path}"
+    def tls_url(self, fault: str, path: str = "/", host: str = HOST) -> str:
+        """An https URL; the port is silent, plain, old, alert, cut, reset or h2's."""
+        return f"https://{host}:{self._port(fault)}{path}"
 
     def refused_url(self, path: str = "/") -> str:
         """A port where nobody listens."""
@@ -164,27 +173,50 @@ class Rude:
             connection.close()
 
     def _serve_http(self, connection: socket.socket) -> None:
-        request = _read_request(connection)
-        if request is None:
-            return
-        method, target, headers = request
+        for served in count():
+            request = _read_request(connection)
+            if request is None or self._serve(connection, served, *request) not in KEPT:
+                return
+
+    def _serve(
+        self,
+        connection: socket.socket,
+        served: int,
+        method: str,
+        target: str,
+        headers: dict[str, str],
+    ) -> str:
+        """Do what is to be done at a path, and tell its name."""
         with self._lock:
             earlier = len(self.hits[target])
             self.hits[target].append(Hit(method, time.monotonic(), headers))
         path = target.partition("?")[0]
-        name, _, argument = path[1:].partition("/")
-        fault = FAULTS.get(f"/{name}", FAULTS["/status"])
+        first, _, argument = path[1:].partition("/")
+        name = f"/{first}"
         talk = Talk(
             connection=connection,
             method=method,
             path=path,
-            argument=argument if f"/{name}" in FAULTS else "404",
+            argument=argument if name in PATHS else "404",
             headers=headers,
             earlier=earlier,
+            served=served,
             stopping=self._stopping,
             until=time.monotonic() + TALK_SECONDS,
         )
-        fault(talk)
+        PATHS.get(name, PATHS["/status"])(talk)
+        return name
+
+    def _over_h2(self, name: str) -> Callable[[socket.socket], None]:
+        def heard() -> None:
+            with self._lock:
+                self.hits[name].append(Hit("", time.monotonic(), {}))
+
+        def serve(connection: socket.socket) -> None:
+            with self._h2.wrap_socket(connection.dup(), server_side=True) as secure:
+                h2.serve(name, secure, heard)
+
+        return serve
 
     def _speak_of_old(self, connection: socket.socket) -> None:
         with self._old.wrap_socket(connection.dup(), server_side=True) as secure:
@@ -270,7 +302,14 @@ def _old_tls(certificate: Certificate) -> ssl.SSLContext:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # that is the point
         context.minimum_version = ssl.TLSVersion.TLSv1
-        context.maximum_version = ssl.TLSVersion.TLSv1_1
+        context.maximum_version = ssl.TLSVersion.TLSv1
     context.set_ciphers("ALL:@SECLEVEL=0")
     context.load_cert_chain(certificate.chain, certificate.key)
+    return context
+
+
+def _h2_tls(certificate: Certificate) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate.chain, certificate.key)
+    context.set_alpn_protocols(["h2"])
     return context

@@ -4,7 +4,7 @@ import pytest
 
 from ronda import config
 from ronda.model import Link, Place
-from ronda.targets import hypertext, plainhtml
+from ronda.targets import hypertext, largehtml, plainhtml
 from ronda.targets.hypertext import read
 
 EVERYTHING = """<base href="/b/">
@@ -127,3 +127,31 @@ def test_bookmarks_of_a_browser_are_read() -> None:
 
 def test_nested_anchors_stay_linear() -> None:
     assert len(links("<a href=x>words<table><tr><td>" * 30_000)) == 30_000
+
+
+PADDING = "<p>words and words</p>\n" * 20_000  # makes a page too large for a tree
+
+
+def test_a_large_page_has_the_same_links_as_a_small_one() -> None:
+    small = {(link.url, link.base) for link in hypertext.links(EVERYTHING, "x")}
+    large = {
+        (link.url, link.base) for link in hypertext.links(EVERYTHING + PADDING, "x")
+    }
+
+    assert len(EVERYTHING + PADDING) > largehtml.LARGE
+    assert large == small
+
+
+def test_the_words_of_a_link_are_whole_where_a_piece_ends_within_them() -> None:
+    before = "x" * (64 * 1024 - 20)
+    page = f'{before}<a id="here" href="y">one two three</a>{PADDING}'
+
+    [link] = hypertext.links(page, "x")
+    assert (link.url, link.place.text) == ("y", "one two three")
+    assert set(hypertext.anchors(page)) - {""} == {"here"}
+
+
+def test_a_large_page_is_not_taken_for_what_its_scripts_say() -> None:
+    page = f"<script>'<a href=no>'</script><textarea><a href=no></textarea>{PADDING}"
+
+    assert list(hypertext.links(page, "x")) == []

@@ -58,13 +58,6 @@ def test_the_base_of_the_page_counts() -> None:
     assert urls("<base href=//b.example/c/><a href=x>") == ["https://b.example/c/x"]
 
 
-def test_local_files_are_refused() -> None:
-    (problem,) = found("<a href='file:///etc/passwd'>")
-
-    assert isinstance(problem, Problem)
-    assert problem.place.document == PAGE
-
-
 def test_only_entries_of_an_index_are_read() -> None:
     (page,) = found("<urlset><loc>/x</loc></urlset>", "text/xml")
     (index,) = found(

@@ -82,14 +82,6 @@ def test_a_fragment_alone_is_the_document_when_fragments_are_checked() -> None:
     assert resolved("#part", Document("file:///docs/"), fragments=True) is None
 
 
-def test_a_page_on_the_network_may_not_name_local_files() -> None:
-    words = "a page on the network may not name local files"
-
-    assert problem("file:///etc/passwd", REMOTE) == words
-    based = resolve(Link("passwd", PLACE, "file:///etc/"), REMOTE, Check())
-    assert based == Problem(PLACE, words)
-
-
 def test_an_entry_of_a_list_has_nothing_to_be_relative_to() -> None:
     assert problem("b.example/x", LIST).endswith("as https://b.example/x")
 

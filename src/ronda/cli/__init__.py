@@ -25,10 +25,34 @@ def _demo() -> click.Command:
     return demo
 
 
+def _audit() -> click.Command:
+    from ronda.cli.audit.command import audit  # noqa: PLC0415
+
+    return audit
+
+
+def _robots() -> click.Command:
+    from ronda.cli.robots.command import robots  # noqa: PLC0415
+
+    return robots
+
+
+def _why() -> click.Command:
+    from ronda.cli.why import why  # noqa: PLC0415
+
+    return why
+
+
 class Commands(click.Group):
     """Loads a command when it is called: each brings along what the others spare."""
 
-    table: dict[str, Callable[[], click.Command]] = {"check": _check, "demo": _demo}  # noqa: RUF012
+    table: dict[str, Callable[[], click.Command]] = {  # noqa: RUF012
+        "check": _check,
+        "why": _why,
+        "audit": _audit,
+        "robots": _robots,
+        "demo": _demo,
+    }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All of them, in the order of the table."""

@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from ronda.cli.signals import ended_by_signal
 from ronda.config import Settings, load
 from ronda.errors import UsageError
 from ronda.model import State, Summary
-from ronda.store import Spool
+from ronda.server import Control
+from ronda.store import RequestLog, Spool
 from ronda.targets import gather, may_block
 
 
@@ -62,6 +64,7 @@ async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
         # Not sys.stdin: a thread that waits on that one keeps Python from ending.
         # Unbuffered: a slow writer's lines are checked as they come.
         os.fdopen(os.dup(0), "rb", buffering=0) as stdin,
+        _request_log(settings) as log,
     ):
         parts = app.check(
             settings,
@@ -70,8 +73,9 @@ async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
             may_block=may_block(inputs),
             keep_ok=outputs.want_all,
             listener=outputs.listener(spool),
+            log=log,
         )
-        async with parts as run, Progress(run, settings.report):
+        async with parts as run, Control(run), Progress(run, settings.report):
             work = app.carry_out(run, settings)
             finished = await ended_by_signal(run, work, settings.check.max_time)
         if not finished:
@@ -79,6 +83,11 @@ async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
         summary = run.summary()
         outputs.write(spool, summary)
     return _exit_code(summary)
+
+
+def _request_log(settings: Settings) -> AbstractContextManager[RequestLog | None]:
+    name = settings.report.request_log
+    return RequestLog(Path(name)) if name else nullcontext()
 
 
 def _exit_code(summary: Summary) -> int:

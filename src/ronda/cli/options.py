@@ -1,6 +1,6 @@
 """The options of the command line, each of which is also a setting."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -58,12 +58,15 @@ OPTIONS: tuple[Option, ...] = (
     Option("--per-host", "politeness.per_host", int),
     Option("--server-interval", "politeness.server_interval", float, metavar="SECONDS"),
     Option("--per-server", "politeness.per_server", int),
+    Option("--class-interval", "politeness.class_interval", float, metavar="SECONDS"),
+    Option("--factor", "politeness.factor", float),
     Option("--max-wait", "politeness.max_wait", float, metavar="SECONDS"),
     # how requests are made
     Option("--concurrency", "fetch.concurrency", int),
     Option("--processes", "fetch.processes", int),
     Option("--timeout", "fetch.timeout", float, metavar="SECONDS"),
     Option("--connect-timeout", "fetch.connect_timeout", float, metavar="SECONDS"),
+    Option("--min-rate", "fetch.min_rate", int, metavar="BYTES"),
     Option("--retries", "fetch.retries", int),
     Option("--user-agent", "fetch.user_agent", metavar="TEXT"),
     Option("--contact", "fetch.contact", metavar="TEXT"),
@@ -78,9 +81,13 @@ OPTIONS: tuple[Option, ...] = (
     Option("--ca-file", "fetch.ca_file", metavar="FILE"),
     Option("--ssh-key", "fetch.ssh_key", metavar="FILE"),
     Option("--name-server", "fetch.name_servers", many=True, metavar="ADDRESS"),
+    # which addresses may be asked
+    Option("--public-only", "guard.public_only", value=True),
+    Option("--guard-allow", "guard.allow", many=True, metavar="NETWORK"),
     # what is shown
     Option("--format", "report.format", click.Choice(list(FORMATS))),
     Option("--output, -o", "report.output", many=True, metavar="FILE"),
+    Option("--request-log", "report.request_log", metavar="FILE"),
     Option("--quiet, -q", "report.quiet", value=True),
     Option("--verbose, -v", "report.verbose", value=True),
     Option(
@@ -92,9 +99,11 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
-def with_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command all the options that are settings."""
-    for option in reversed(OPTIONS):
+def with_options(
+    command: Callable[..., Any], options: Sequence[Option] = OPTIONS
+) -> Callable[..., Any]:
+    """Give a command options that are settings: all of them, or some."""
+    for option in reversed(options):
         flags = [flag.strip() for flag in option.flag.split(",")]
         extra: dict[str, Any] = {"help": option.words or described(option.setting)}
         if option.value is not None:

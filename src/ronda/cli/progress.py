@@ -9,6 +9,7 @@ from typing import Self
 from ronda.cli.outputs import terminal_style
 from ronda.cli.report.style import COLOURS, GREY
 from ronda.config import Report
+from ronda.frontier import Wait
 from ronda.model import State
 from ronda.workers.run import Run
 
@@ -84,7 +85,7 @@ class Progress:
         more = "" if self._run.fed else "+"
         words = [f"{done:,}/{total:,}{more} checked", f"{rate:,.0f}/s"]
         if self._run.fed and done:
-            words.append(f"{_span((total - done) / rate)} left")
+            words.append(f"{span((total - done) / rate)} left")
         return ", ".join(words)
 
     def _counts(self) -> str:
@@ -99,11 +100,20 @@ class Progress:
         hosts = self._run.waiting(3)
         if not hosts:
             return []
-        names = ", ".join(f"{name or 'files'} ({size:,})" for name, size in hosts)
+        names = ", ".join(_waits_for(wait) for wait in hosts)
         return [self._style.paint(f"waiting for {names}"[: self._style.width], GREY)]
 
 
-def _span(seconds: float) -> str:
+def _waits_for(wait: Wait) -> str:
+    """A host, how much waits for it, and what it waits for itself."""
+    words = f"{wait.queued:,}"
+    if wait.seconds is not None and wait.seconds >= 1:
+        words += f", {wait.rule} {span(wait.seconds)}"
+    return f"{wait.host or 'files'} ({words})"
+
+
+def span(seconds: float) -> str:
+    """A time in words, as exact as anybody wants it."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

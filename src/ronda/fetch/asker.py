@@ -8,6 +8,7 @@ from typing import Self
 from ronda import urls
 from ronda.config import Fetch
 from ronda.fetch.engine import Engine
+from ronda.fetch.guard import Guard
 from ronda.fetch.local import ODD_FILE, is_odd
 from ronda.fetch.names import Names
 from ronda.fetch.pool import Pool
@@ -25,12 +26,14 @@ class Asker:
         settings: Fetch,
         names: Names,
         checks: Callable[[str], Check | None],
+        guard: Guard,
         evidence: bool = True,
     ) -> None:
         self._names = names
+        self._guard = guard
         self._checks = checks
         many = settings.processes > 1
-        self._engine = (Pool if many else Engine)(settings, evidence)
+        self._engine = (Pool if many else Engine)(settings, guard, evidence)
         self._loop = asyncio.get_running_loop()
         self._stack = AsyncExitStack()
         self._timeout = settings.timeout
@@ -45,6 +48,9 @@ class Asker:
     def ask(self, request: Request, address: str, last: bool) -> Awaitable[Answer]:
         """One request, one answer."""
         if request.via is Via.CURL:
+            refused = self._guard.check(request, address)
+            if refused is not None:
+                return _known(refused)
             if request.url.startswith("file:") and is_odd(request.url):
                 return _known(ODD_FILE)
             future: asyncio.Future[Answer] = self._loop.create_future()

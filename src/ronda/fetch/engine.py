@@ -20,18 +20,22 @@ import pycurl
 from ronda.config import Fetch
 from ronda.fetch.certificates import Certificates
 from ronda.fetch.exchange import Exchange
+from ronda.fetch.guard import Guard
+from ronda.fetch.watch import Sockets
 from ronda.model import Answer, Request
 
 log = logging.getLogger(__name__)
 
+KEPT = 2000  # connections that are kept open, at most, for the next request
 _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLET
 
 
 class Engine:
     """Carries requests by http, https, ftp, ftps, sftp and file."""
 
-    def __init__(self, settings: Fetch, evidence: bool = True) -> None:
+    def __init__(self, settings: Fetch, guard: Guard, evidence: bool = True) -> None:
         self._settings = settings
+        self._sockets = Sockets(guard, self._open_socket)
         self._evidence = evidence
         self._loop = asyncio.get_running_loop()
         self._certificates = Certificates()
@@ -43,7 +47,7 @@ class Engine:
         self._timer: asyncio.TimerHandle | None = None
         self._epoll = select.epoll()
         self._multi = pycurl.CurlMulti()
-        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.concurrency)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, max(KEPT, settings.concurrency))
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
 
     async def __aenter__(self) -> Self:
@@ -94,11 +98,11 @@ class Engine:
         self._kick()
 
     def _new(self) -> Exchange:
-        made = Exchange(self._settings, self._certificates, self._open_socket)
+        made = Exchange(self._settings, self._certificates, self._sockets)
         made.lean = not self._evidence
         return made
 
-    def _open_socket(self, purpose: int, address: Any) -> socket.socket | int:
+    def _open_socket(self, address: Any) -> socket.socket | int:
         kind = address.socktype | socket.SOCK_NONBLOCK
         try:
             opened = socket.socket(address.family, kind, address.protocol)

@@ -1,13 +1,17 @@
 """One libcurl handle: a request goes into it, an answer is read off it."""
 
 import re
+import time
 from collections.abc import Callable
 
 import pycurl
 
+from ronda import urls
 from ronda.config import Fetch
 from ronda.fetch.certificates import Certificates, ca_file
 from ronda.fetch.local import why_unread
+from ronda.fetch.rate import Rate
+from ronda.fetch.watch import Sockets, Watch
 from ronda.model import Answer, Certificate, Request, Timings
 
 PROTOCOLS = (
@@ -30,8 +34,6 @@ _VAGUE = re.compile(rb"\s*(application|binary)/(x-)?(gzip|octet-stream)", re.IGN
 _NAMED = re.compile(r"\.(xml|txt|csv|jsonl?|md|html?|opml)(\.gz)?(\?|$)", re.IGNORECASE)
 _BLANK = b"\r\n"  # ends a block of headers
 
-OpenSocket = Callable[..., object]
-
 
 class Exchange:
     """A handle used again and again: making one costs more than a request."""
@@ -46,8 +48,12 @@ class Exchange:
         "_last",
         "_listing",
         "_method",
+        "_modern",
         "_pinned",
+        "_rate",
         "_read",
+        "_watch",
+        "_without_http2",
         "curl",
         "lean",
         "request",
@@ -55,9 +61,11 @@ class Exchange:
     )
 
     def __init__(
-        self, settings: Fetch, certificates: Certificates, open_socket: OpenSocket
+        self, settings: Fetch, certificates: Certificates, sockets: Sockets
     ) -> None:
         self._certificates = certificates
+        self._watch = Watch(sockets)
+        self._without_http2 = sockets.without_http2
         self._headers: list[bytes] = []
         self._body: list[bytes] = []
         self._read = self._kept = 0
@@ -66,17 +74,22 @@ class Exchange:
         self._pinned = ""
         self._encoded = self._listing = False
         self._method = ""
+        self._modern = settings.http2
+        self._rate = Rate(settings.min_rate, settings.min_rate_seconds)
         self.lean = False  # of a good answer, nobody wants to know more than that
         self.request: Request
         self.settle: Callable[[Answer], None]
-        self.curl = self._make(settings, open_socket)
+        self.curl = self._make(settings)
 
-    def _make(self, settings: Fetch, open_socket: OpenSocket) -> pycurl.Curl:
+    def _make(self, settings: Fetch) -> pycurl.Curl:
         curl = pycurl.Curl()
         set_ = curl.setopt
         set_(pycurl.NOSIGNAL, 1)
         set_(pycurl.PROTOCOLS, PROTOCOLS)
-        set_(pycurl.OPENSOCKETFUNCTION, open_socket)
+        set_(pycurl.OPENSOCKETFUNCTION, self._watch.open_socket)
+        set_(pycurl.PREREQFUNCTION, self._watch.before_request)
+        # The address that an FTP server names for its data may be anybody's.
+        set_(pycurl.FTP_SKIP_PASV_IP, 1)
         set_(pycurl.HEADERFUNCTION, self._headers.append)
         set_(pycurl.WRITEFUNCTION, self._write)
         set_(pycurl.USERAGENT, settings.agent)
@@ -108,6 +121,7 @@ class Exchange:
         """Set the handle to a request, its connection pinned to an address."""
         set_ = self.curl.setopt
         self.request = request
+        self._watch.begin(request)
         self._last = last
         set_(pycurl.URL, request.url)
         if request.method != self._method:
@@ -126,14 +140,23 @@ class Exchange:
         if request.listing is not self._listing:
             self._listing = request.listing
             set_(pycurl.DIRLISTONLY, int(request.listing))
+        if self._without_http2:
+            self._choose_version(urls.host(request.url) not in self._without_http2)
 
     def _pin(self, address: str) -> None:
+        """One literal address: libcurl has no other to try, and keeps no Alt-Svc."""
         self._pinned = address
         if not address:
             self.curl.unsetopt(pycurl.CONNECT_TO)
             return
         name = f"[{address}]" if ":" in address else address
         self.curl.setopt(pycurl.CONNECT_TO, [f"::{name}:"])
+
+    def _choose_version(self, modern: bool) -> None:
+        if modern is not self._modern:
+            self._modern = modern
+            newest, old = pycurl.CURL_HTTP_VERSION_2TLS, pycurl.CURL_HTTP_VERSION_1_1
+            self.curl.setopt(pycurl.HTTP_VERSION, newest if modern else old)
 
     def _encode(self, wanted: bool) -> None:
         """Ask for a compressed body only where the body is read."""
@@ -147,6 +170,9 @@ class Exchange:
 
     def _write(self, chunk: bytes) -> int | None:
         self._read += len(chunk)
+        if self._rate.is_too_slow(len(chunk), time.monotonic()):
+            self._watch.veto = pycurl.E_OPERATION_TIMEDOUT, self._rate.words
+            return -1
         limit = self.request.body
         if limit and not self._kept and not self.request.raw and not self._is_text():
             self._cut = True
@@ -171,12 +197,16 @@ class Exchange:
     def answer(self, error: int, text: str) -> Answer:
         """What the handle holds once libcurl is done with it; it is free again."""
         get = self.curl.getinfo
-        if error == pycurl.E_COULDNT_CONNECT and get(pycurl.USED_PROXY):
+        if error and self._watch.veto:  # whatever libcurl calls it
+            error, text = self._watch.veto
+        elif error == pycurl.E_COULDNT_CONNECT and get(pycurl.USED_PROXY):
             error = PROXY_ERROR  # the target was never asked
         status = get(pycurl.RESPONSE_CODE)
         if self.lean and status == 200 and not error and not self._body:
             self._headers.clear()
-            answer = Answer(200, certificate=self._certificate())
+            answer = Answer(
+                200, certificate=self._certificate(), sent_at=self._watch.sent_at
+            )
             self._reset()
             return answer
         cut = self._cut and error == pycurl.E_WRITE_ERROR
@@ -193,6 +223,7 @@ class Exchange:
             certificate=self._certificate(),
             verify=get(pycurl.SSL_VERIFYRESULT) if error else 0,
             errno=self._errno(error) if error else 0,
+            sent_at=self._watch.sent_at,
         )
         self._reset()
         return answer
@@ -230,6 +261,8 @@ class Exchange:
     def _reset(self) -> None:
         if self._body:
             self._body = []
+        if self._read:
+            self._rate.begin()
         self._read = self._kept = 0
         self._cut = False
         if self.request.partial:

@@ -18,6 +18,7 @@ from msgspec import Struct
 from ronda import urls
 from ronda.config import Fetch
 from ronda.fetch.engine import Engine
+from ronda.fetch.guard import Guard
 from ronda.fetch.wire import Wire
 from ronda.model import Answer, Request
 
@@ -45,7 +46,11 @@ class Child:
     """A process that asks, as the main process sees it."""
 
     def __init__(
-        self, settings: Fetch, evidence: bool, others: list[socket.socket]
+        self,
+        settings: Fetch,
+        guard: Guard,
+        evidence: bool,
+        others: list[socket.socket],
     ) -> None:
         ours, theirs = socket.socketpair()
         self.socket = ours
@@ -53,7 +58,7 @@ class Child:
         if self.pid == 0:
             for end in (ours, *others):
                 end.close()
-            _be_child(settings, evidence, theirs)
+            _be_child(settings, guard, evidence, theirs)
         theirs.close()
         self._open: dict[int, Settle] = {}
         self._number = 0
@@ -84,11 +89,11 @@ class Child:
 class Pool:
     """Carries requests like one engine, on as many cores as it has processes."""
 
-    def __init__(self, settings: Fetch, evidence: bool = True) -> None:
+    def __init__(self, settings: Fetch, guard: Guard, evidence: bool = True) -> None:
         self._children: list[Child] = []
         for _ in range(settings.processes):
             sockets = [child.socket for child in self._children]
-            self._children.append(Child(settings, evidence, sockets))
+            self._children.append(Child(settings, guard, evidence, sockets))
 
     async def __aenter__(self) -> Self:
         return self
@@ -108,22 +113,26 @@ class Pool:
         self._children[number].ask(request, address, last, settle)
 
 
-def _be_child(settings: Fetch, evidence: bool, end: socket.socket) -> None:
+def _be_child(
+    settings: Fetch, guard: Guard, evidence: bool, end: socket.socket
+) -> None:
     """Ask until the other end is closed; never returns to what was forked."""
     code = 1
     try:
         # Signals reach the whole group; the main process decides what they mean.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        asyncio.run(_answer(settings, evidence, end))
+        asyncio.run(_answer(settings, guard, evidence, end))
         code = 0
     finally:
         os._exit(code)
 
 
-async def _answer(settings: Fetch, evidence: bool, end: socket.socket) -> None:
+async def _answer(
+    settings: Fetch, guard: Guard, evidence: bool, end: socket.socket
+) -> None:
     over = asyncio.Event()
-    async with Engine(settings, evidence) as engine:
+    async with Engine(settings, guard, evidence) as engine:
 
         def receive(questions: list[Question]) -> None:
             for q in questions:

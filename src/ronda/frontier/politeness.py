@@ -1,17 +1,16 @@
-"""How fast one host, and the server behind it, may be asked."""
+"""How fast one host, and the server behind it, may be asked: settings to limits."""
 
-from ipaddress import ip_address
+import re
+from collections.abc import Callable, Iterable
+from ipaddress import ip_address, ip_network
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ronda.config import Politeness
-
-# For strangers. The operator's own machines (loopback, private) have no gap.
-INTERVAL = 0.2  # seconds between starts to one host
-PER_HOST = 4
-SERVER_INTERVAL = 0.1
-PER_SERVER = 8
+from ronda import networks, urls
+from ronda.config import EVERYTHING, Politeness
+from ronda.errors import SettingsError
 
 CLASS = "class:"  # begins the key that a blocking plug-in gave
 _UNBOUNDED = 1 << 30
@@ -20,25 +19,77 @@ _UNBOUNDED = 1 << 30
 class Limits(Struct, frozen=True, gc=False):
     """The gaps and the numbers at once for a host and for its server."""
 
-    interval: float = 0.0
+    interval: float = 0.0  # seconds between starts
     per_host: int = _UNBOUNDED
     server_interval: float = 0.0
     per_server: int = _UNBOUNDED
+    factor: float = 0.0  # the gap grows with the answer time
+    ceiling: float = 30.0  # up to here
+    crawl_delay_limit: float = 300.0
+    max_wait: float = 60.0  # a longer Retry-After is not waited for
+    failures_to_rest: int = _UNBOUNDED
+    rest: float = 60.0
+    patient: bool = False  # backs off from 429 and 503 even when no time is named
+    rule: str = "interval"  # by which `interval` is what it is
+
+    @property
+    def paced(self) -> bool:
+        """Whether any gap is kept at all."""
+        return self.interval > 0 or self.server_interval > 0 or self.factor > 0
+
+
+# The operator's own machines (loopback, private) have no gap.
+OWN = Limits()
+STRANGERS = Limits(
+    interval=0.2,
+    per_host=4,
+    server_interval=0.1,
+    per_server=8,
+    factor=1.0,
+    failures_to_rest=5,
+    patient=True,
+)
+CLASS_INTERVAL = 1.0  # seconds between two starts of a plug-in's class
 
 
 class Policy:
     """Settings turned into limits: what is not set depends on whose machine it is."""
 
-    def __init__(self, settings: Politeness) -> None:
-        own = Limits()
-        self._own = _over(settings, own)
-        self._strangers = _over(
-            settings, Limits(INTERVAL, PER_HOST, SERVER_INTERVAL, PER_SERVER)
-        )
+    def __init__(self, rows: Iterable[Politeness]) -> None:
+        ordered = sorted(rows, key=lambda row: row.match != EVERYTHING)
+        self._rows = [(_matcher(row.match), _given(row)) for row in ordered]
+        self._delays: dict[str, float] = {}
+        # Few differ, so that a host costs no limits of its own.
+        self._made: dict[Limits, Limits] = {}
+
+    @property
+    def longest(self) -> float:
+        """The longest gap that any host may have to keep at its server."""
+        given = [values.get("server_interval", 0.0) for _, values in self._rows]
+        return float(max([STRANGERS.server_interval, *given]))
+
+    def heed(self, host: str, delay: float) -> None:
+        """Keep the Crawl-delay of a host's robots.txt from now on."""
+        self._delays[host] = delay
 
     def limits(self, host: str, address: str) -> Limits:
         """The limits for a host, by where it lives ("" when it has no address)."""
-        return self._own if is_own(host, address) else self._strangers
+        made = self._limits(host, address)
+        return self._made.setdefault(made, made)
+
+    def _limits(self, host: str, address: str) -> Limits:
+        values: dict[str, Any] = {}
+        for matches, given in self._rows:
+            if matches(host, address):
+                values |= given
+        class_interval = values.pop("class_interval", CLASS_INTERVAL)
+        limits = replace(OWN if is_own(host, address) else STRANGERS, **values)
+        if host.startswith(CLASS):
+            limits = replace(limits, interval=class_interval, rule="class-interval")
+        delay = min(self._delays.get(host, 0.0), limits.crawl_delay_limit)
+        if delay > limits.interval:
+            limits = replace(limits, interval=delay, rule="crawl-delay")
+        return limits
 
 
 def is_own(host: str, address: str) -> bool:
@@ -49,22 +100,32 @@ def is_own(host: str, address: str) -> bool:
     """
     if not address:
         return not host.startswith(CLASS)
-    parsed = ip_address(address)
-    return parsed.is_loopback or parsed.is_private
+    return networks.is_own(networks.kind(address))
 
 
-def literal_address(host: str) -> str:
-    """The address a host key spells out itself, or an empty string."""
-    text = host[1:-1] if host[:1] == "[" else host
-    if not text or not (text[-1].isdigit() or ":" in text):
-        return ""
+def _given(row: Politeness) -> dict[str, Any]:
+    fields = (f for f in row.__struct_fields__ if f != "match")
+    return {f: value for f in fields if (value := getattr(row, f)) is not None}
+
+
+def _matcher(text: str) -> Callable[[str, str], bool]:
+    """Three cases: everything, a network or address, a pattern for names."""
+    if text == EVERYTHING:
+        return lambda _host, _address: True
+    if "/" in text or networks.literal(text):
+        return _network(text)
+    if not text or not text.isprintable() or " " in text:
+        words = f"'{urls.shown(text)}' is no host, pattern or network"
+        raise SettingsError(f"politeness.match: {words}")
+    parts = map(re.escape, text.lower().rstrip(".").split("*"))
+    pattern = re.compile(".*".join(parts))
+    return lambda host, _address: pattern.fullmatch(host) is not None
+
+
+def _network(text: str) -> Callable[[str, str], bool]:
     try:
-        ip_address(text)
-    except ValueError:
-        return ""
-    return text
-
-
-def _over(settings: Politeness, limits: Limits) -> Limits:
-    given = {f: getattr(settings, f) for f in Limits.__struct_fields__}
-    return replace(limits, **{k: v for k, v in given.items() if v is not None})
+        network = ip_network(text)
+    except ValueError as error:
+        words = f"'{urls.shown(text)}': {urls.shown(str(error))}"
+        raise SettingsError(f"politeness.match: {words}") from None
+    return lambda _host, address: bool(address) and ip_address(address) in network

@@ -6,33 +6,29 @@ Synchronous, and `now` is always an argument. Where a host with work stands:
 - *ready*: it may be asked now, and hosts take turns;
 - *timetable*: a heap of moments at which a host, a server or a delayed visit is due;
 - *parked* at its server, which is busy or was asked too lately;
+- *outside*, or in its server's *crowd*: no queue is free for it;
 - nowhere, while it has as many requests under way as it may.
+
+What waits for a host that rests is handed out at once, to be told so.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from heapq import heappop, heappush, nlargest
+from heapq import nlargest
+from math import inf
+from random import Random
 
-from ronda.frontier.host import Host, Item, Server
-from ronda.frontier.politeness import Limits, literal_address
-from ronda.model import Visit
+from ronda import config, networks
+from ronda.frontier import leases
+from ronda.frontier.host import NEVER, Host, Item, Lease, Server
+from ronda.frontier.leases import Leases
+from ronda.frontier.pace import adapted, answered, began
+from ronda.frontier.politeness import Limits
+from ronda.frontier.trouble import Troubles
+from ronda.frontier.turns import Turns
+from ronda.frontier.wait import Wait, standing
 
-QUEUE_COUNT = 100_000  # host queues held at once
-QUEUE_LENGTH = 100  # visits in one of them; the rest spills over
-LEASE_SECONDS = 300.0  # silence after which a lease is taken back
-
-
-class Lease:
-    """An item handed out until a moment."""
-
-    __slots__ = ("host", "item", "last", "server", "until")
-
-    def __init__(self, host: Host, item: Item, until: float, last: bool) -> None:
-        self.host = host
-        self.server = host.server  # as it was: the host may move meanwhile
-        self.item = item
-        self.until = until
-        self.last = last  # nothing else is queued for this host
+DEFAULTS = config.Frontier()
 
 
 class Frontier:
@@ -41,27 +37,25 @@ class Frontier:
     def __init__(
         self,
         limits: Callable[[str, str], Limits],
+        settings: config.Frontier = DEFAULTS,
         *,
-        queue_count: int = QUEUE_COUNT,
-        queue_length: int = QUEUE_LENGTH,
-        lease_seconds: float = LEASE_SECONDS,
+        longest: float = 0.0,
+        random: Random | None = None,
+        lease_seconds: float = leases.SECONDS,
     ) -> None:
         self._limits = limits
-        self._queue_count = queue_count
-        self._queue_length = queue_length
-        self._lease_seconds = lease_seconds
+        self._longest = longest  # gap that anybody may have to keep at a server
+        self._settings = settings
         self._hosts: dict[str, Host] = {}
         self._servers: dict[str, Server] = {}
         self._outside: dict[str, deque[Item]] = {}  # hosts that found no queue free
         self._unresolved: deque[Host] = deque()
         self.nameless = 0  # hosts that `unresolved` has still to tell of
-        self._ready: deque[Host] = deque()
-        self._timetable: list[tuple[float, int, Host | Server | Item]] = []
-        self._leases: dict[int, Lease] = {}  # oldest deadline first
-        self.silent_at = 0.0  # no lease is overdue before this
-        self._serial = 0
+        self._turns = Turns()
+        self._resting: deque[tuple[Item, str]] = deque()  # with why nobody is asked
+        self._troubles = Troubles(random or Random())  # noqa: S311  # jitter
+        self._leases = Leases(lease_seconds)
         self.queued = 0
-        self.leased = 0
 
     # -- in ----------------------------------------------------------------
 
@@ -72,42 +66,40 @@ class Frontier:
         """
         self.queued += 1
         if delay > 0:
-            self._at(now + delay, item)
+            self._turns.at(now + delay, item)
         else:
             self._enqueue(item, now)
 
     def _enqueue(self, item: Item, now: float) -> None:
-        name = item.host
-        host = self._hosts.get(name)
-        if host is None:
-            host = self._open(name, item)
-            if host is None:
+        if self._troubles:
+            trouble = self._troubles.resting(item.host, now)
+            if trouble is not None:
+                self._resting.append((item, trouble.words))
                 return
-        elif isinstance(item, Visit):
-            host.queue.insert(0, item)
-        elif len(host.queue) < self._queue_length:
-            host.queue.append(item)
+        host = self._hosts.get(item.host)
+        if host is None:
+            self._open(item, now)
         else:
-            if host.spill is None:
-                host.spill = deque()
-            host.spill.append(item)
-        if host.limits is not None:
-            self._list(host, now)
+            host.add(item, self._settings.queue_length)
+            if host.limits is not None:
+                self._turns.line_up(host, now)
 
-    def _open(self, name: str, item: Item) -> Host | None:
+    def _open(self, item: Item, now: float) -> None:
         """Bind a queue to a host, or leave the item outside when all are taken."""
-        if len(self._hosts) >= self._queue_count:
+        name = item.host
+        if len(self._hosts) >= self._settings.queue_count:
             self._outside.setdefault(name, deque()).append(item)
-            return None
+            return
         host = self._hosts[name] = Host(name)
         host.queue.append(item)
-        address = literal_address(name)
+        address = networks.literal(name)
         if address or ":" in name or not name:  # a class such as "mx:…" has no server
+            host.valid_until = inf
             self._settle(host, address)
+            self._turns.line_up(host, now)
         else:
             self._unresolved.append(host)
             self.nameless += 1
-        return host
 
     # -- addresses -----------------------------------------------------------
 
@@ -120,230 +112,384 @@ class Frontier:
             self.nameless -= 1
             yield self._unresolved.popleft().name
 
-    def resolved(self, name: str, address: str, now: float) -> None:
-        """Tell a host's address; "" when it has none, so that its visits can end."""
-        host = self._hosts.get(name)
-        if host is not None and host.limits is None:
-            host.pin = address
-            self._settle(host, address)
-            self._list(host, now)
+    def resolved(self, name: str, address: str, now: float, until: float = inf) -> None:
+        """Tell a host's address; "" when it has none, so that its visits can end.
 
-    def moved(self, name: str, address: str) -> None:
+        Args:
+            name: the host.
+            address: where its connections go from now on.
+            now: the moment.
+            until: the moment to which that holds.
+        """
+        host = self._hosts.get(name)
+        if host is None or host.limits is not None:
+            return
+        server = self._servers.get(address)
+        most = self._settings.hosts_per_server
+        if server is not None and server.hosts >= most and not host.active:
+            self._crowd(host, server, now)
+            return
+        host.pin, host.valid_until = address, max(until, now + 1)
+        self._settle(host, address)
+        self._turns.line_up(host, now)
+        self._close(host, now)
+
+    def moved(self, name: str, address: str, now: float) -> None:
         """Ask a host at another of its addresses from now on."""
         host = self._hosts.get(name)
         if host is None:
             return
-        if host.server is not None:
-            host.server.hosts -= 1
-        host.pin = address
+        left = host.server
+        if left is not None:
+            self._leave(left, now)
+        # While it has work: the name servers would name the one that failed again.
+        host.pin, host.valid_until = address, inf
         self._settle(host, address)
+        self._turns.pass_on(left, now)
+
+    def limit(self, name: str, now: float) -> None:
+        """Take new limits for a host: what it asks of robots has become known."""
+        host = self._hosts.get(name)
+        if host is None or host.limits is None:
+            return
+        address = host.server.address if host.server is not None else ""
+        host.limits = self._limits(name, address)
+        if host.started_at > NEVER and now + host.limits.interval > host.next_at:
+            host.next_at = now + host.limits.interval
+            host.rule = host.limits.rule
 
     def _settle(self, host: Host, address: str) -> None:
         host.limits = self._limits(host.name, address)
         if address:
-            host.server = self._servers.get(address)
-            if host.server is None:
-                host.server = self._servers[address] = Server(address)
-            host.server.hosts += 1
+            server = self._servers.get(address)
+            if server is None:
+                server = self._servers[address] = Server(address)
+            server.hosts += 1
+            host.server = server
+
+    def _lose(self, host: Host, now: float) -> None:
+        """Ask the name servers again: what they said no longer holds."""
+        host.listed = False
+        host.limits = None
+        if host.server is not None:
+            self._turns.pass_on(host.server, now)
+            self._leave(host.server, now)
+            self._forget(host.server, now)
+            host.server = None
+        self._unresolved.append(host)
+        self.nameless += 1
+
+    def _crowd(self, host: Host, server: Server, now: float) -> None:
+        """Let a host wait without a queue: too many on its server have one."""
+        del self._hosts[host.name]
+        if server.crowd is None:
+            server.crowd = {}
+        server.crowd.setdefault(host.name, []).extend(host.drain())
+        self._admit(now)
+
+    def _leave(self, server: Server, now: float) -> None:
+        """A host has no queue on a server any more: the next of its crowd gets one."""
+        server.hosts -= 1
+        while server.crowd and server.hosts < self._settings.hosts_per_server:
+            name = next(iter(server.crowd))
+            host = self._hosts[name] = self._hosts.get(name) or Host(name)
+            for item in server.crowd.pop(name):
+                host.add(item, self._settings.queue_length)
+            if host.limits is None:
+                # At the address that is known: found elsewhere, it would leave nobody
+                # here to call the others of the crowd.
+                host.pin, host.valid_until = server.address, inf
+                self._settle(host, server.address)
+            self._rest(name, now)
+            self._turns.line_up(host, now)
+            self._close(host, now)
 
     # -- out -----------------------------------------------------------------
 
     def take(self, now: float) -> tuple[int, Lease] | None:
         """The next lease and its TRANS id, or None when nobody may be asked now."""
-        if self._timetable and self._timetable[0][0] <= now:
+        timetable = self._turns.timetable
+        if timetable and timetable[0][0] <= now:
             self._wake(now)
-        if now >= self.silent_at:
+        if now >= self._leases.silent_at:
             self._take_back(now)
-        ready = self._ready
+        if self._resting:
+            return self._tell(now)
+        ready = self._turns.ready
         while ready:
             host = ready.popleft()
-            if host.next_at > now:  # held since it was listed
-                self._at(host.next_at, host)
-                if host.server is not None and not host.server.waking:
-                    self._unpark(host.server, now)  # its turn goes to a neighbour
-            elif host.server is None or self._free(host.server, host, now):
-                return self._lease(host, now)
+            if host.queue and host.next_at <= now < host.valid_until:
+                if host.server is None or self._free(host.server, host, now):
+                    return self._lease(host, now)
+            else:
+                self._step_back(host, now)
         return None
+
+    def _step_back(self, host: Host, now: float) -> None:
+        """Three cases since a host was listed: it rests, is held, or lost its address.
+
+        Its turn at the server goes to a neighbour.
+        """
+        self._turns.pass_on(host.server, now)
+        if not host.queue:
+            host.listed = False
+            self._close(host, now)
+        elif host.next_at > now:
+            self._turns.at(host.next_at, host)
+        else:
+            self._lose(host, now)
 
     def _free(self, server: Server, host: Host, now: float) -> bool:
         """Whether a server may be asked; if not, the host is parked there."""
         assert host.limits is not None  # noqa: S101  # only resolved hosts are listed
         busy = server.active >= host.limits.per_server
-        if not busy and server.next_at <= now:
-            return True
-        if server.parked is None:
-            server.parked = deque()
-        server.parked.append(host)
-        if not busy and not server.waking:  # else the next `done` lets it go on
-            server.waking = True
-            self._at(server.next_at, server)
-        return False
+        if busy or server.next_at > now:
+            self._turns.park(host, server, busy)
+            return False
+        # The neighbour who was last may have had less of a gap to keep.
+        due = server.started_at + host.limits.server_interval
+        if due > now:
+            self._turns.at(due, host)
+            self._turns.pass_on(server, now)
+            return False
+        return True
 
     def _lease(self, host: Host, now: float) -> tuple[int, Lease]:
         limits, server = host.limits, host.server
         assert limits is not None  # noqa: S101  # only resolved hosts are listed
-        item = host.queue.pop(0)
-        if host.spill:
-            host.queue.append(host.spill.popleft())
+        given = self._leases.give(host, host.pop(), now)
+        lease = given[1]
+        lease.last = not host.queue
+        if host.started_at > NEVER:
+            lease.gap, lease.rule = host.next_at - host.started_at, host.rule
         host.active += 1
-        host.next_at = now + limits.interval
+        began(host, now, max(limits.interval, host.gap))
+        host.rule = "adaptive" if host.gap > limits.interval else limits.rule
         if server is not None:
             server.active += 1
-            server.next_at = now + limits.server_interval
-            if server.parked and not server.waking:
-                self._unpark(server, now)
+            began(server, now, limits.server_interval)
+            self._turns.pass_on(server, now)
         host.listed = False
-        self._list(host, now)
+        self._turns.line_up(host, now)
         self.queued -= 1
-        self.leased += 1
-        self._serial += 1
-        lease = Lease(host, item, now + self._lease_seconds, not host.queue)
-        self._leases[self._serial] = lease
-        return self._serial, lease
+        return given
+
+    def _tell(self, now: float) -> tuple[int, Lease]:
+        """A lease on which nobody is asked: its host rests."""
+        item, words = self._resting.popleft()
+        given = self._leases.give(Host(item.host), item, now)
+        given[1].rests = words
+        self.queued -= 1
+        return given
 
     # -- back ------------------------------------------------------------------
 
     def working(self, trans: int, now: float) -> bool:
         """Keep a lease alive; False when it was taken back already."""
-        lease = self._leases.pop(trans, None)
-        if lease is None:
-            return False
-        lease.until = now + self._lease_seconds
-        self._leases[trans] = lease  # at the end: deadlines stay in order
-        return True
+        return self._leases.working(trans, now)
 
-    def done(self, trans: int, now: float) -> bool:
-        """End a lease; False when it was taken back, so its answer comes too late."""
-        lease = self._leases.pop(trans, None)
+    def holds(self, trans: int) -> bool:
+        """Whether a lease was not taken back."""
+        return self._leases.of(trans) is not None
+
+    def done(self, trans: int, now: float, sent_at: float = 0.0) -> bool:
+        """End a lease; False when it was taken back, so its answer comes too late.
+
+        Args:
+            trans: the lease.
+            now: the moment at which its answer came.
+            sent_at: the moment at which its request left; 0 when it is not known.
+        """
+        lease = self._leases.end(trans)
         if lease is None:
             return False
-        self.leased -= 1
-        host, server = lease.host, lease.server
+        if lease.rests:
+            return True
+        host, server, limits = lease.host, lease.server, lease.limits
         host.active -= 1
+        if limits is not None and limits.paced:
+            _keep_pace(lease, limits, max(lease.started_at, sent_at), now)
         if server is not None:
             server.active -= 1
-            if server.parked and not server.waking:
-                self._unpark(server, now)
-        if host.queue:
-            self._list(host, now)
-        elif not host.active:
+            self._turns.pass_on(server, now)
+            self._forget(server, now)
+        if not host.queue:
             self._close(host, now)
+        elif host.limits is not None:
+            self._turns.line_up(host, now)
         return True
 
-    def hold(self, name: str, until: float) -> None:
-        """Let a host rest until a moment (Retry-After, 429)."""
+    def throttled(self, trans: int, asked: float, now: float) -> bool:
+        """A host asked us to slow down (429, 503); True when it rests from now on.
+
+        Args:
+            trans: the lease whose answer said so, not done yet.
+            asked: the seconds it named; 0 when it named none.
+            now: the moment.
+        """
+        lease = self._leases.of(trans)
+        if lease is None or lease.limits is None:
+            return False
+        host = lease.host
+        wait = self._troubles.throttled(host.name, asked, lease.limits, now)
+        if self._rest(host.name, now):
+            return True
+        if now + wait > host.next_at:
+            host.next_at = now + wait
+            host.rule = "retry-after" if asked else "backoff"
+        return False
+
+    def failed(self, trans: int, words: str, now: float) -> bool:
+        """A connection failed; True when its host rests from now on."""
+        lease = self._leases.of(trans)
+        if lease is None or lease.limits is None:
+            return False
+        name = lease.host.name
+        if self._troubles.failed(name, lease.limits, now, words):
+            self._rest(name, now)
+            return True
+        return False
+
+    def reached(self, name: str, now: float, *, throttled: bool = False) -> None:
+        """A host answered: what held it up is forgotten."""
+        if self._troubles:
+            self._troubles.recovered(name, now, throttled=throttled)
+
+    def _rest(self, name: str, now: float) -> bool:
+        """Hand out all that waits for a host that rests, to be told so."""
+        trouble = self._troubles.resting(name, now) if self._troubles else None
+        if trouble is None:
+            return False
         host = self._hosts.get(name)
-        if host is not None and until > host.next_at:
-            host.next_at = until
+        waiting = [*(host.drain() if host else ()), *self._outside.pop(name, ())]
+        self._resting.extend((item, trouble.words) for item in waiting)
+        return True
 
     def _take_back(self, now: float) -> None:
-        while self._leases:
-            trans = next(iter(self._leases))
-            lease = self._leases[trans]
-            if lease.until > now:
-                self.silent_at = lease.until
-                return
-            lease.host.queue.insert(0, lease.item)
+        for trans, lease in self._leases.silent(now):
             self.queued += 1
+            if lease.rests:
+                self._resting.append((lease.item, lease.rests))
+            else:
+                lease.host.queue.insert(0, lease.item)
+                self._rest(lease.host.name, now)
             self.done(trans, now)
-        self.silent_at = now + self._lease_seconds  # of any lease yet to be given
 
-    # -- where a host stands ---------------------------------------------------
-
-    def _list(self, host: Host, now: float) -> None:
-        """Let a host stand where it belongs, if it has work and may have more of it."""
-        assert host.limits is not None  # noqa: S101  # only resolved hosts get here
-        if host.listed or not host.queue or host.active >= host.limits.per_host:
-            return
-        host.listed = True
-        if host.next_at <= now:
-            self._ready.append(host)
-        else:
-            self._at(host.next_at, host)
-
-    def _at(self, moment: float, what: Host | Server | Item) -> None:
-        self._serial += 1
-        heappush(self._timetable, (moment, self._serial, what))
+    # -- hosts and servers that come and go ----------------------------------------
 
     def _wake(self, now: float) -> None:
-        timetable = self._timetable
-        while timetable and timetable[0][0] <= now:
-            _, _, what = heappop(timetable)
+        for what in self._turns.due(now):
             if isinstance(what, Server):
                 what.waking = False
-                self._unpark(what, now)
+                self._turns.pass_on(what, now)
                 self._forget(what, now)
             elif not isinstance(what, Host):
                 self._enqueue(what, now)
             elif what.queue:
-                self._ready.append(what)
+                self._turns.ready.append(what)
             else:
                 what.listed = False
                 self._close(what, now)
 
-    def _unpark(self, server: Server, now: float) -> None:
-        """Let one parked host try again, when the server may next be asked."""
-        if not server.parked:
-            return
-        if server.next_at > now:
-            server.waking = True
-            self._at(server.next_at, server)
-        else:
-            self._ready.append(server.parked.popleft())
-
     def _close(self, host: Host, now: float) -> None:
         """Free the queue of an idle host, once there is nothing to remember of it."""
-        if host.active or host.listed:
+        if host.active or host.listed or host.queue:
             return
         if host.next_at > now:
             host.listed = True
-            self._at(host.next_at, host)
-            return
-        del self._hosts[host.name]
-        if host.server is not None:
-            host.server.hosts -= 1
-            self._forget(host.server, now)
-        if self._outside:
+            self._turns.at(host.next_at, host)
+        elif self._hosts.get(host.name) is host:
+            del self._hosts[host.name]
+            if host.server is not None:
+                self._leave(host.server, now)
+                self._forget(host.server, now)
             self._admit(now)
 
     def _forget(self, server: Server, now: float) -> None:
         """Drop a server that nobody lives on, once its gap is over."""
-        if server.hosts:
+        # Not while it stands in the timetable: that would drop its successor later.
+        if server.hosts or server.active or server.waking:
             return
-        if server.next_at <= now:
+        due = max(server.next_at, server.started_at + self._longest)
+        if due <= now:
             self._servers.pop(server.address, None)
-        elif not server.waking:
+        else:
             server.waking = True
-            self._at(server.next_at, server)
+            self._turns.at(due, server)
 
     def _admit(self, now: float) -> None:
         """Give a free queue to the host that has waited longest outside."""
-        name = next(iter(self._outside))
-        for item in self._outside.pop(name):
-            self._enqueue(item, now)
+        if self._outside:
+            name = next(iter(self._outside))
+            for item in self._outside.pop(name):
+                self._enqueue(item, now)
 
     # -- questions ---------------------------------------------------------------
 
     @property
+    def leased(self) -> int:
+        """How many leases are under way."""
+        return len(self._leases)
+
+    @property
+    def silent_at(self) -> float:
+        """The moment before which no lease is overdue."""
+        return self._leases.silent_at
+
+    @property
     def idle(self) -> bool:
         """Nothing is queued and nothing is leased."""
-        return not self.queued and not self.leased
+        return not self.queued and not self._leases
 
     @property
     def ready(self) -> bool:
         """A `take` may well have something now."""
-        return bool(self._ready)
+        return bool(self._turns.ready or self._resting)
 
     def next_at(self) -> float | None:
         """The moment at which `take` may have something new without any other call."""
-        moments = [self._timetable[0][0]] if self._timetable else []
-        if self._leases:
-            moments.append(next(iter(self._leases.values())).until)
-        return min(moments, default=None)
+        moments = (self._turns.next_at(), self._leases.next_at())
+        return min((moment for moment in moments if moment is not None), default=None)
 
     def waiting(self, count: int) -> list[tuple[str, int]]:
         """The hosts with the longest queues, and how long these are."""
-        sizes = (
-            (len(h.queue) + len(h.spill or ()), name) for name, h in self._hosts.items()
-        )
+        sizes = ((host.size, name) for name, host in self._hosts.items())
         return [(name, size) for size, name in nlargest(count, sizes) if size]
+
+    def before(self, name: str, url: str) -> int | None:
+        """How many items of a host stand before a URL; None when it is not queued."""
+        host = self._hosts.get(name)
+        return host.position(url) if host is not None else None
+
+    def why(self, name: str, now: float) -> Wait | None:
+        """What a host waits for; None when nothing is queued or under way for it."""
+        trouble = self._troubles.resting(name, now)
+        if trouble is not None:
+            left = trouble.until - now
+            return Wait(name, trouble.rule, seconds=left, detail=trouble.words)
+        host = self._hosts.get(name)
+        if host is not None and (host.queue or host.active):
+            return standing(host, now)
+        if name in self._outside:
+            return Wait(name, "queue", queued=len(self._outside[name]))
+        for server in self._servers.values():
+            if server.crowd and name in server.crowd:
+                count = len(server.crowd[name])
+                return Wait(name, "crowd", queued=count, address=server.address)
+        delayed = self._turns.delayed(name)
+        if not delayed:
+            return None
+        return Wait(name, "retry", seconds=min(delayed) - now, queued=len(delayed))
+
+
+def _keep_pace(lease: Lease, limits: Limits, sent_at: float, now: float) -> None:
+    """Learn from how long an answer took when the next may be asked for."""
+    host = lease.host
+    answered(host, sent_at, now, limits.interval)
+    took = now - lease.started_at
+    host.gap = adapted(took, limits.interval, limits.factor, limits.ceiling)
+    if host.started_at + host.gap > host.next_at:
+        host.next_at = host.started_at + host.gap
+        host.rule = "adaptive"
+    if lease.server is not None:
+        answered(lease.server, sent_at, now, limits.server_interval)

@@ -1,5 +1,6 @@
 """Judges: a visit and an answer come in, the next request or a verdict goes out."""
 
+from ronda.probes.faults import fault
 from ronda.probes.fragments import judge_fragment
 from ronda.probes.handler import Handler
 from ronda.probes.reasons import REASONS, http_verdict, verdict
@@ -11,6 +12,7 @@ __all__ = [
     "Handler",
     "Handlers",
     "Unsupported",
+    "fault",
     "http_verdict",
     "judge_fragment",
     "verdict",

@@ -1,5 +1,6 @@
 """What libcurl's errors mean: error, system code and phase to a reason code."""
 
+import re
 from collections.abc import Callable
 from errno import (
     EACCES,
@@ -11,7 +12,7 @@ from errno import (
     EPERM,
 )
 
-from ronda.model import Answer, Verdict
+from ronda.model import GUARDED, RESTING, Answer, Verdict
 from ronda.probes.reasons import verdict
 
 # libcurl's codes by number: the table in the docs is made from this one.
@@ -102,6 +103,9 @@ CURL_REASONS: dict[int, str] = {
     99: "own_fault",
     100: "bad_answer",  # more headers, or longer ones, than anybody sends
     101: "tls_failed",
+    # Not libcurl's, but our own.
+    GUARDED: "address_refused",
+    RESTING: "host_resting",
 }
 
 # OpenSSL's X509_V_ERR_… numbers.
@@ -119,6 +123,8 @@ VERIFY_REASONS: dict[int, str] = {
     64: "tls_wrong_name",
 }
 
+# Words of libcurl, or of nghttp2 through it, that no other protocol brings about.
+_OF_HTTP2 = re.compile("nghttp2|HTTP/2|frame")
 _UNREACHABLE = {EHOSTDOWN, EHOSTUNREACH, ENETDOWN, ENETUNREACH, EACCES, EPERM}
 
 
@@ -126,17 +132,21 @@ def fault(answer: Answer, url: str = "") -> Verdict:
     """The verdict on a request for a URL that libcurl could not finish."""
     code = _refined(answer, url) or CURL_REASONS.get(answer.error, "own_fault")
     if code.startswith("timeout_"):
-        return verdict(code, f"after {answer.timings.total:.1f} s")
+        after = f"after {answer.timings.total:.1f} s"
+        slow = answer.error_text.startswith("too slow")
+        return verdict(code, f"{answer.error_text}, {after}" if slow else after)
     return verdict(code, answer.error_text if code in _UNCLEAR else "")
 
 
 # Where libcurl's own words add something to ours.
 _UNCLEAR = {
+    "address_refused",
     "bad_answer",
     "bad_encoding",
     "connect_failed",
     "dns_failed",
     "ftp_failed",
+    "host_resting",
     "http2_error",
     "own_fault",
     "proxy_failed",
@@ -153,6 +163,8 @@ def _refined(answer: Answer, url: str) -> str | None:
         return _phase(answer, secure=True)
     if answer.error == 2 and url.startswith("sftp:"):
         return "ssh_failed"  # the other side left before keys were agreed on
+    if answer.error == GUARDED and url.startswith("file:"):
+        return "file_refused"
     refine = _REFINE.get(answer.error)
     return refine(answer) if refine else None
 
@@ -171,11 +183,18 @@ def _refused(answer: Answer) -> str | None:
     return "connect_unreachable" if answer.errno in _UNREACHABLE else None
 
 
+def died(answer: Answer) -> bool:
+    """Whether a kept connection died under the request, or HTTP/2 took it back."""
+    return answer.error in {55, 56} and answer.error_text.startswith("Connection died")
+
+
 def _cut_off(answer: Answer) -> str | None:
-    if "chunk" in answer.error_text.lower():
+    if died(answer):
+        return "empty_reply"
+    text = answer.error_text
+    if "chunk" in text.lower() or "response headers" in text:
         return "bad_answer"
-    # libcurl tries a kept connection that died once more, and then gives up.
-    return "empty_reply" if "Connection died" in answer.error_text else None
+    return "http2_error" if _OF_HTTP2.search(text) else None
 
 
 def _phase(answer: Answer, secure: bool = False) -> str:

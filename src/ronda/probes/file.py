@@ -27,4 +27,6 @@ class File:
 
     def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
         """There, or not."""
-        return Done(fault(answer) if answer.error else verdict("file_found"))
+        if answer.error:
+            return Done(fault(answer, visit.request.url))
+        return Done(verdict("file_found"))

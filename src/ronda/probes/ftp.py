@@ -4,7 +4,7 @@ from ronda import urls
 from ronda.config import Fetch
 from ronda.model import Answer, Ask, Done, Request, Target, Visit
 from ronda.probes.faults import fault
-from ronda.probes.handler import retry
+from ronda.probes.handler import afresh, retry
 from ronda.probes.reasons import verdict
 
 FIRST_BYTES = 1  # the transfer has begun: that is all we want to know
@@ -30,6 +30,8 @@ class Ftp:
     def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
         """Listed, begun, or libcurl's reason why not."""
         if answer.error:
+            if again := afresh(visit, answer):
+                return again
             tries, gap = self._fetch.retries, self._fetch.retry_gap
             return retry(visit, fault(answer, visit.request.url), tries, gap)
         code = "ftp_listed" if visit.request.listing else "ftp_started"

@@ -5,6 +5,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from ronda.model import Answer, Ask, Done, Request, State, Target, Verdict, Via, Visit
+from ronda.probes.faults import died
 from ronda.probes.reasons import verdict
 
 
@@ -76,10 +77,17 @@ _SAID: dict[str | None, State] = {
 }
 
 
+def afresh(visit: Visit, answer: Answer) -> Ask | None:
+    """Ask again, on a new connection, what died on a kept one: nobody's fault."""
+    if not died(answer) or visit.request.fresh:
+        return None
+    return Ask(replace(visit, request=replace(visit.request, fresh=True)))
+
+
 def retry(visit: Visit, found: Verdict, tries: int, gap: float) -> Ask | Done:
     """Ask once more after a growing gap, while a temporary fault has tries left."""
     if found.state is not State.TEMPORARY or visit.attempts > tries:
         return Done(found)
     request = replace(visit.request, fresh=True)
     again = replace(visit, request=request, attempts=visit.attempts + 1)
-    return Ask(again, delay=gap * 2 ** (visit.attempts - 1))
+    return Ask(again, delay=gap * 2 ** (visit.attempts - 1), otherwise=found)

@@ -5,34 +5,34 @@ import re
 from msgspec.structs import replace
 
 from ronda import urls
-from ronda.config import Check, Fetch, Politeness
+from ronda.config import Check, Fetch
 from ronda.errors import UrlError
 from ronda.model import Answer, Ask, Done, Hop, Request, State, Target, Verdict, Visit
 from ronda.probes.accept import Accept
 from ronda.probes.certificate import ends_soon
 from ronda.probes.faults import fault
-from ronda.probes.handler import retry
+from ronda.probes.handler import afresh, retry
 from ronda.probes.reasons import http_verdict, verdict
 
 PERMANENT = frozenset({301, 308})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
+ROBOTS_REDIRECTS = 5  # at least, whatever is set (RFC 9309, 2.3.1.2)
+THROTTLES = frozenset({429, 503})  # with which a host asks us to slow down
 # HEAD is taken at its word for these; any other failure is asked again by GET.
 _HEAD_BELIEVED = frozenset({401, 407, 429})
 # Faults in which the server may only have disliked HEAD.
 _HEAD_FAULTS = frozenset({1, 8, 18, 28, 52, 55, 56, 92})
 _VERDICT_200 = Done(http_verdict(200))
-_DELAY = re.compile(r"\d{1,9}")
+_DELAY = re.compile(r"\d+")
+_FOREVER = 1e10  # seconds; more is no different
 
 
 class Http:
     """The two schemes of the web."""
 
-    def __init__(
-        self, check: Check, fetch: Fetch, politeness: Politeness, accept: Accept
-    ) -> None:
+    def __init__(self, check: Check, fetch: Fetch, accept: Accept) -> None:
         self._check = check
         self._fetch = fetch
-        self._max_wait = politeness.max_wait
         self._accept = accept
         # The common case needs no further thought.
         self._plain = not check.accept and check.slow is None
@@ -56,6 +56,8 @@ class Http:
         if status == 200 and not answer.error and self._plain and not visit.hops:
             if answer.certificate is None:
                 return _VERDICT_200
+        elif answer.error and (again := afresh(visit, answer)):
+            return again
         elif self._distrust_head(visit, answer):
             return Ask(self._by_get(visit, fresh=bool(answer.error)))
         elif status in REDIRECTS and not answer.error:
@@ -97,27 +99,26 @@ class Http:
         on = replace(visit, request=request, host=host, hops=hops)
         if there == here or any(there == passed.url for passed in visit.hops):
             return Done(verdict("redirect_loop", f"to {_shown(there)}"), visit=on)
-        if len(hops) > self._check.max_redirects:
+        if len(hops) > self._most_redirects(visit.target):
             return Done(verdict("redirect_too_many", f"to {_shown(there)}"), visit=on)
         return Ask(on)
+
+    def _most_redirects(self, target: Target) -> int:
+        most = self._check.max_redirects
+        return max(most, ROBOTS_REDIRECTS) if target.robots else most
 
     # -- verdicts --------------------------------------------------------------
 
     def _conclude(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
         found = self._judge(visit, answer, now)
+        hold = retry_after(answer, now) if answer.status in THROTTLES else None
         if self._accept.takes(answer.status, found.reason):
-            return Done(found)
-        wait = retry_after(answer, now) if answer.status in {429, 503} else 0.0
-        if wait > self._max_wait:
-            words = f"{found.message}; asks us to wait {wait:,.0f} s"
-            return Done(Verdict(found.state, found.reason, words), hold=self._max_wait)
+            return Done(found, hold=hold)
+        if hold:
+            words = f"{found.message}; asks us to wait {hold:,.0f} s"
+            found = Verdict(found.state, found.reason, words)
         step = retry(visit, found, self._fetch.retries, self._fetch.retry_gap)
-        if answer.status == 429 or wait:
-            hold = max(wait, self._fetch.retry_gap)
-            if isinstance(step, Ask):
-                return replace(step, delay=max(step.delay, hold), hold=hold)
-            return replace(step, hold=hold)
-        return step
+        return step if hold is None else replace(step, hold=hold)
 
     def _judge(self, visit: Visit, answer: Answer, now: float) -> Verdict:
         if answer.error:
@@ -173,7 +174,7 @@ def retry_after(answer: Answer, now: float) -> float:
     """The seconds a server asks us to wait; 0 when it does not say."""
     text = answer.header("retry-after")
     if _DELAY.fullmatch(text):
-        return float(text)
+        return min(float(text), _FOREVER)
     if not text:
         return 0.0
     # Not at the top: it brings along half of the mail library, and is hardly needed.

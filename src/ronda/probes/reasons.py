@@ -89,6 +89,9 @@ REASONS: dict[str, Reason] = {
     "robots_unreachable": Reason(
         TEMPORARY, "robots.txt cannot be had, so nothing may be asked"
     ),
+    "address_refused": Reason(BLOCKED, "address that is not to be asked"),
+    "file_refused": Reason(BLOCKED, "files are only for what you named yourself"),
+    "host_resting": Reason(TEMPORARY, "the host rests; not asked"),
     "policy_disallowed": Reason(BLOCKED, "disallowed by policy"),
     "scheme_unsupported": Reason(State.UNSUPPORTED, "no handler for scheme"),
     "url_malformed": Reason(BROKEN, "not a URL"),

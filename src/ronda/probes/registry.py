@@ -19,8 +19,8 @@ ENTRY_POINTS = "ronda.schemes"
 
 # A new scheme is one file and one row.
 SCHEMES: dict[str, Callable[[Settings, Accept], Handler]] = {
-    "http": lambda s, a: Http(s.check, s.fetch, s.politeness, a),
-    "https": lambda s, a: Http(s.check, s.fetch, s.politeness, a),
+    "http": lambda s, a: Http(s.check, s.fetch, a),
+    "https": lambda s, a: Http(s.check, s.fetch, a),
     "ftp": lambda s, _: Ftp(s.fetch),
     "ftps": lambda s, _: Ftp(s.fetch),
     "sftp": lambda s, _: Ftp(s.fetch),

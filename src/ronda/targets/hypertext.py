@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from ronda import config
 from ronda.model import Link, Place, Problem
-from ronda.targets import plainhtml
+from ronda.targets import largehtml, plainhtml
+from ronda.targets.largehtml import LARGE
 from ronda.targets.plainhtml import Row
 from ronda.targets.source import Readable, folded
 
@@ -28,8 +29,10 @@ def read(
 
 def links(data: bytes | str, document: str) -> Iterator[Link]:
     """The links of a page, read by its byte order mark, <meta>, UTF-8 or Latin."""
-    rows = _rows(data)
-    base = next((row.url for row in rows if row.tag == "base"), "")
+    large = len(data) > LARGE
+    rows = largehtml.rows(data) if large else _rows(data)
+    seen = largehtml.rows(data[:LARGE]) if large else rows  # a base stands at the top
+    base = next((row.url for row in seen if row.tag == "base"), "")
     for row in rows:
         if _is_wanted(row):
             place = Place(document, row.line, row.column, folded(row.text))
@@ -38,6 +41,9 @@ def links(data: bytes | str, document: str) -> Iterator[Link]:
 
 def anchors(data: bytes | str) -> Iterator[str]:
     """Every name within a page that a fragment can point at."""
+    if len(data) > LARGE:
+        yield from largehtml.anchors(data)
+        return
     import turbohtml  # noqa: PLC0415  # see _rows
 
     try:

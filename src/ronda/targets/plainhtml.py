@@ -47,31 +47,51 @@ def anchors(data: bytes | str) -> set[str]:
     return _read(data).names
 
 
-class _Reader(HTMLParser):
-    def __init__(self) -> None:
+class Reader(HTMLParser):
+    """Collects rows and names from the parts of a page, whoever takes it apart."""
+
+    def __init__(self, position: Callable[[], tuple[int, int]] | None = None) -> None:
         super().__init__(convert_charrefs=True)
+        self._position = position or self.getpos
         self.rows: list[Row] = []
         self.names: set[str] = set()
         self._anchor: int | None = None  # where the open anchor stands in `rows`
-        self._in_style = False
+        self._inside = ""  # the element whose text comes next
+
+    def taken(self) -> list[Row]:
+        """The rows that are complete, which are then forgotten."""
+        end = len(self.rows) if self._anchor is None else self._anchor
+        taken, self.rows = self.rows[:end], self.rows[end:]
+        if self._anchor is not None:
+            self._anchor = 0
+        self.names.clear()
+        return taken
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """An element begins."""
         values = {name: value.strip() for name, value in attrs if value}
         self.names.add(values.get("id", ""))
         if tag == "a":
             self.names.add(values.get("name", ""))
             self._anchor = len(self.rows) if "href" in values else None
-        self._in_style = tag == "style"
+        self._inside = tag
         self._add(tag, values)
 
     def handle_endtag(self, tag: str) -> None:
-        self._in_style = False
+        """An element ends."""
+        self._inside = ""
         if tag == "a":
             self._anchor = None
 
     def handle_data(self, data: str) -> None:
-        if self._in_style:
+        """Text, or what stands in a style or a script."""
+        if self._inside == "style":
             self._add("style", {"style": data})
+        elif self._inside == "noscript" and "<" in data:
+            # Text to a browser that runs scripts, and to whoever reads as one does.
+            line, column = self._position()
+            inner = (row._replace(line=line, column=column + 1) for row in rows(data))
+            self.rows.extend(inner)
         elif self._anchor is not None:
             row = self.rows[self._anchor]
             if len(row.text) < TEXT_LENGTH:
@@ -79,15 +99,15 @@ class _Reader(HTMLParser):
                 self.rows[self._anchor] = row._replace(text=text)
 
     def _add(self, tag: str, values: dict[str, str]) -> None:
-        line, column = self.getpos()
+        line, column = self._position()
         kind = values.get("method" if tag == "form" else "rel", "")
         text = values.get("alt", "")
         for name, url in _urls(values):
             self.rows.append(Row(tag, name, url, line, column + 1, kind, text))
 
 
-def _read(data: bytes | str) -> _Reader:
-    reader = _Reader()
+def _read(data: bytes | str) -> Reader:
+    reader = Reader()
     reader.feed(_harmless(data if isinstance(data, str) else decoded(data)))
     reader.close()
     return reader

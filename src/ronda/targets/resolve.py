@@ -44,15 +44,8 @@ def resolve(
             url = _joined(reference, link.base, document, check)
     except UrlError as error:
         return Problem(link.place, str(error))
-    return _allowed(url, link, document)
-
-
-def _allowed(url: str, link: Link, document: Document) -> Found | Problem | None:
-    scheme = urls.scheme(url)
-    if scheme in _OWN:
+    if urls.scheme(url) in _OWN:
         return None
-    if scheme == "file" and not document.is_local:
-        return Problem(link.place, "a page on the network may not name local files")
     return Found(url, link.place, isinstance(link, Index))
 
 

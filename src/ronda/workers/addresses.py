@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ronda.clock import Clock
-from ronda.frontier import Frontier
+from ronda.frontier import Frontier, Lease
 from ronda.model import Answer
 from ronda.workers.parts import Resolve
 
@@ -45,8 +45,9 @@ class Addresses:
     async def _work(self) -> None:
         while self._waiting and not self.stopped:
             name = self._waiting.popleft()
-            address = (await self._names.find(name)).address
-            self._frontier.resolved(name, address, self._now())
+            found = await self._names.find(name)
+            now = self._now()
+            self._frontier.resolved(name, found.address, now, found.until)
             self._found()
         self._tasks -= 1
 
@@ -54,13 +55,16 @@ class Addresses:
         """The answer to give for a host that has no address."""
         return self._names.known(name).failure
 
-    def move_on(self, name: str, answer: Answer) -> bool:
+    def move_on(self, lease: Lease, answer: Answer, now: float) -> bool:
         """Try the next address of a host, if nobody was there at the one tried."""
-        if answer.error not in {7, 28} or answer.timings.connect:
+        host = lease.host
+        if not unreached(answer):
             return False
-        address = self._names.next_address(name)
+        if host.stays and host.server is not lease.server:
+            return True  # it has moved on since this was asked
+        address = self._names.next_address(host.name)
         if address:
-            self._frontier.moved(name, address)
+            self._frontier.moved(host.name, address, now)
         return bool(address)
 
     def timed(self, name: str, answer: Answer) -> Answer:
@@ -69,3 +73,8 @@ class Addresses:
         if not seconds:
             return answer
         return replace(answer, timings=replace(answer.timings, name=seconds))
+
+
+def unreached(answer: Answer) -> bool:
+    """Whether no connection could be made: refused, unreachable, timed out."""
+    return answer.error in {7, 28} and not answer.timings.connect

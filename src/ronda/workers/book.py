@@ -6,9 +6,11 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from ronda.clock import Clock
+from ronda.config import Settings
 from ronda.model import Answer, Place, Result, State, Verdict, Visit
 from ronda.probes import judge_fragment
 from ronda.probes.accept import Accept
+from ronda.probes.directives import directives
 from ronda.store import Spool
 
 Listener = Callable[[Result], None]
@@ -24,17 +26,17 @@ class Book:
         spool: Spool,
         clock: Clock,
         anchors: Anchors,
-        accept: Accept,
+        settings: Settings,
         *,
-        fragments: bool,
         keep_ok: bool,
         listener: Listener | None,
     ) -> None:
         self._spool = spool
         self._clock = clock
         self._anchors = anchors
-        self._accept = accept
-        self._fragments = fragments
+        self._accept = Accept(settings.check.accept)
+        self._agent = settings.fetch.agent
+        self._fragments = settings.check.fragments
         self._keep_ok = keep_ok or listener is not None
         self._listener = listener
         self.counts: Counter[State] = Counter()
@@ -46,6 +48,10 @@ class Book:
     def __len__(self) -> int:
         """How many URLs have a verdict, or will have one."""
         return len(self._spool)
+
+    def __contains__(self, url: str) -> bool:
+        """Whether a URL, without its fragment, was found."""
+        return url in self._wanted if self._fragments else url in self._spool
 
     def note(self, page: str, fragment: str, place: Place) -> bool:
         """Remember where a URL stands; True when its page is to be visited."""
@@ -118,6 +124,7 @@ class Book:
             certificate=answer.certificate,
             checked_at=moment.replace("+00:00", "Z"),
             attempts=visit.attempts,
+            directives=tuple(sorted(directives(answer, self._agent))),
         )
 
 

@@ -1,66 +1,160 @@
 """The gate of robots.txt: a host is asked for its rules before its first page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from msgspec import Struct
 
 from ronda import urls
 from ronda.frontier import Item
-from ronda.frontier.robots import SIZE_LIMIT, Robots
-from ronda.model import Answer, Request, Target, Verdict, Visit
+from ronda.frontier.robots import SIZE_LIMIT, Access, Robots, access
+from ronda.model import GUARDED, RESTING, Answer, Request, Target, Verdict, Visit
 from ronda.probes import verdict
 
 WEB = ("http:", "https:")  # the schemes that have a robots.txt
+FILE = "/robots.txt"  # which may always be asked for
+DAY = 86_400.0  # seconds that rules are held (RFC 9309, 2.4)
+MONTH = 30 * DAY  # seconds that a stored file stands in for one that cannot be had
+SOON = 300.0  # seconds after which a robots.txt that could not be had is asked again
 ALL_ALLOWED = Robots()
 
-# libcurl's errors that any page of the host would meet too: names, connections, TLS.
-_HOST_FAULTS = frozenset({5, 6, 7, 28, 35, 52, 55, 56, 60, 83, 90, 91, 97})
+# Errors that any page of the host would meet too: names, connections, TLS, our own.
+_HOST_FAULTS = frozenset(
+    {5, 6, 7, 28, 35, 52, 55, 56, 60, 83, 90, 91, 97, GUARDED, RESTING}
+)
 
 # True: go on. False: wait. A verdict: it ends here. An answer: the host's own fault,
 # which its pages share.
 Passed = bool | Verdict | Answer
+Rules = Robots | Verdict | Answer
+
+
+class Shelf(Protocol):
+    """Where files outlive a run."""
+
+    def get(self, authority: str) -> tuple[bytes, float] | None:
+        """The file of an authority, and how many seconds ago it was put there."""
+
+    def put(self, authority: str, body: bytes) -> None:
+        """Keep a file."""
+
+
+class Known(Struct, frozen=True):
+    """What is known of an authority, and until when."""
+
+    rules: Rules
+    until: float
+    public: bool = False  # asked for a stranger's sake
 
 
 class Gate:
     """Lets items through, turns them away, or keeps them until the rules are known."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(
+        self,
+        agent: str,
+        shelf: Shelf | None = None,
+        heed: Callable[[str, float], None] | None = None,
+    ) -> None:
         # The product token, by which a file knows us.
         self._agent = agent.split("/", 1)[0].strip().lower()
-        self._rules: dict[str, Robots | Verdict | Answer] = {}
+        self._shelf = shelf
+        self._heed = heed  # told the Crawl-delay of a host
+        self._known: dict[str, Known] = {}
         self._waiting: dict[str, list[Item]] = {}
 
-    def check(self, item: Item) -> Passed | Visit:
+    def check(self, item: Item, now: float) -> Passed | Visit:
         """Whether an item may be asked; a visit is to be asked first."""
         url = asked_url(item)
         authority = _authority(url)
-        rules = self._rules.get(authority)
-        if rules is not None:
-            return self._judge(rules, url)
         waiting = self._waiting.get(authority)
         if waiting is not None:
             waiting.append(item)
             return False
-        self._waiting[authority] = [item]
-        return _question(authority)
+        known = self._known.get(authority)
+        if known is None or now >= known.until:
+            known = self._from_shelf(authority, now)
+        if known is None or self._was_for_strangers(known, item):
+            self._waiting[authority] = [item]
+            return _question(authority, item)
+        return self._judge(known.rules, url)
 
-    def _judge(self, rules: Robots | Verdict | Answer, url: str) -> Passed:
+    def _was_for_strangers(self, known: Known, item: Item) -> bool:
+        """What a stranger's link may not ask, the operator's own may."""
+        if not known.public or public(item):
+            return False
+        return isinstance(known.rules, Answer) and known.rules.error == GUARDED
+
+    def _judge(self, rules: Rules, url: str) -> Passed:
         if not isinstance(rules, Robots):
             return rules
         rule = rules.decide(self._agent, url)
-        if rule is None or rule.allow:
+        if rule is None or rule.allow or url == f"{_authority(url)}{FILE}":
             return True
-        return verdict("robots_disallow", f"Disallow: {urls.shown(rule.path)}")
+        return verdict("robots_disallow", f"Disallow: {urls.shown(rule.text)}")
 
-    def learn(self, target: Target, answer: Answer) -> Iterator[tuple[Item, Passed]]:
-        """Take in what came back for robots.txt; yields those who waited for it."""
-        authority = target.url.removesuffix("/robots.txt")
-        rules = self._rules[authority] = _read(answer)
+    def learn(
+        self, visit: Visit, answer: Answer, now: float, *, keep: bool = False
+    ) -> Iterator[tuple[Item, Passed]]:
+        """Take in what came back for robots.txt; yields those who waited for it.
+
+        Args:
+            visit: the visit that asked for it, after all its redirects.
+            answer: the last answer.
+            now: the moment.
+            keep: put the file on the shelf, for runs to come.
+        """
+        authority = visit.target.url.removesuffix(FILE)
+        rules = _read(answer, redirected=bool(visit.hops))
+        if isinstance(rules, Robots):
+            known = self._adopt(authority, rules, now + DAY)
+            if keep and self._shelf is not None and answer.status == 200:
+                self._shelf.put(authority, answer.body)
+        else:
+            old = self._from_shelf(authority, now, stale=True)
+            known = old or Known(rules, now + SOON, visit.request.public)
+        self._known[authority] = known
         for item in self._waiting.pop(authority, ()):
-            yield item, self._judge(rules, asked_url(item))
+            again = self._was_for_strangers(known, item)
+            yield item, not again and self._judge(known.rules, asked_url(item))
+
+    def _from_shelf(
+        self, authority: str, now: float, *, stale: bool = False
+    ) -> Known | None:
+        """The rules of an earlier run; old ones only where new ones cannot be had."""
+        found = self._shelf.get(authority) if self._shelf is not None else None
+        if found is None:
+            return None
+        body, age = found
+        if age >= (MONTH if stale else DAY):
+            return None
+        until = now + (SOON if stale else DAY - age)
+        return self._adopt(authority, Robots.parse(body), until)
+
+    def _adopt(self, authority: str, rules: Robots, until: float) -> Known:
+        delay = rules.crawl_delay(self._agent)
+        if delay and self._heed is not None:
+            self._heed(urls.host(f"{authority}/"), delay)
+        known = self._known[authority] = Known(rules, until)
+        return known
+
+    def pending(self, host: str) -> int:
+        """How many items wait for a robots.txt of a host."""
+        return sum(
+            len(items)
+            for authority, items in self._waiting.items()
+            if urls.host(f"{authority}/") == host
+        )
 
 
 def asked_url(item: Item) -> str:
     """The URL that an item will ask for next."""
     return item.url if isinstance(item, Target) else item.request.url
+
+
+def public(item: Item) -> bool:
+    """Whether an item may lead to public addresses only."""
+    return item.public if isinstance(item, Target) else item.request.public
 
 
 def has_robots(item: Item) -> bool:
@@ -70,23 +164,30 @@ def has_robots(item: Item) -> bool:
 
 
 def _authority(url: str) -> str:
-    return url[: url.find("/", url.index("//") + 2)]
+    """Scheme, name and port: what a robots.txt speaks for."""
+    return urls.without_credentials(url[: url.find("/", url.index("//") + 2)] + "/")[
+        :-1
+    ]
 
 
-def _question(authority: str) -> Visit:
-    target = Target(f"{authority}/robots.txt", urls.host(authority + "/"), robots=True)
-    request = Request(target.url, "GET", body=SIZE_LIMIT, raw=True)
+def _question(authority: str, item: Item) -> Visit:
+    target = Target(f"{authority}{FILE}", urls.host(authority + "/"), robots=True)
+    # One more than is read of it, so that a last line which was cut is known to be.
+    request = Request(
+        target.url, "GET", body=SIZE_LIMIT + 1, raw=True, public=public(item)
+    )
     return Visit(target, request, target.host)
 
 
-def _read(answer: Answer) -> Robots | Verdict | Answer:
+def _read(answer: Answer, *, redirected: bool) -> Rules:
     """RFC 9309, 2.3.1: found, not there, or not to be had."""
-    if answer.error in _HOST_FAULTS:
+    if answer.error in _HOST_FAULTS and not redirected:
         return answer
-    if answer.error:
-        return verdict("robots_unreachable", answer.error_text)
-    if answer.status >= 500 or answer.status == 429:
-        return verdict("robots_unreachable", f"status {answer.status}")
-    if answer.status != 200:
-        return ALL_ALLOWED
-    return Robots.parse(answer.body)
+    match access(answer):
+        case Access.FOUND:
+            return Robots.parse(answer.body)
+        case Access.UNAVAILABLE:
+            return ALL_ALLOWED
+        case Access.UNREACHABLE:
+            words = answer.error_text or f"status {answer.status}"
+            return verdict("robots_unreachable", words)

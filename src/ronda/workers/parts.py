@@ -1,16 +1,17 @@
 """What a run needs of the other rooms, and the parts that give it."""
 
-from collections.abc import AsyncIterator, Awaitable, Iterator
-from typing import Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from ronda.clock import Clock
 from ronda.config import Settings
-from ronda.frontier import Frontier, Scope
+from ronda.frontier import Frontier, Policy, Scope
 from ronda.model import Answer, Found, Problem, Request
 from ronda.probes import Handlers
 from ronda.workers.book import Book
+from ronda.workers.gate import Shelf
 
 
 class Fetch(Protocol):
@@ -34,6 +35,17 @@ class Address(Protocol):
     @property
     def seconds(self) -> float:
         """How long it took to find out."""
+
+    @property
+    def until(self) -> float:
+        """The moment to which it holds."""
+
+
+class Log(Protocol):
+    """What a run needs of its request log."""
+
+    def add(self, *, url: str, **entry: Any) -> None:
+        """Write a request."""
 
 
 class Resolve(Protocol):
@@ -81,3 +93,7 @@ class Parts(Struct, frozen=True):
     names: Resolve
     read: Read
     book: Book
+    policy: Policy
+    is_public: Callable[[str], bool]  # by its address: everybody's, or allowed as such
+    shelf: Shelf | None = None  # robots.txt files of earlier runs
+    log: Log | None = None

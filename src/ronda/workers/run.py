@@ -8,8 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from ronda import urls
-from ronda.frontier import Item, Lease
+from ronda.errors import UrlError
+from ronda.frontier import Item, Lease, Wait
 from ronda.model import (
+    RESTING,
     Answer,
     Ask,
     Done,
@@ -24,16 +26,16 @@ from ronda.model import (
     Via,
     Visit,
 )
-from ronda.probes import SCHEMES, Unsupported, verdict
-from ronda.threads import in_thread
+from ronda.probes import SCHEMES, Handlers, Unsupported, verdict
 from ronda.workers.addresses import Addresses
+from ronda.workers.feed import ThreadedFeed
+from ronda.workers.feedback import Feedback
 from ronda.workers.gate import WEB, Gate, Passed, has_robots
 from ronda.workers.idle import Idle
 from ronda.workers.parts import Batches, Parts
 
 log = logging.getLogger(__name__)
 
-PLENTY = 100_000  # visits under way above which no more are read: some 20 MB
 MANY = 10_000  # problems that are told one by one
 
 Work = Callable[["Run"], Coroutine[Any, Any, None]]
@@ -51,16 +53,23 @@ class Run:
         self._scope = parts.scope
         self._now = parts.clock.now
         self.handlers = parts.handlers
-        robots = parts.settings.check.robots
-        self._gate = Gate(parts.settings.fetch.agent) if robots else None
+        self._gate: Gate | None = None
+        if parts.settings.check.robots:
+            agent = parts.settings.fetch.agent
+            self._gate = Gate(agent, parts.shelf, self._heed_delay)
         self._idle = Idle(parts.clock)
         self._addresses = Addresses(
             parts.names, parts.frontier, parts.clock, self._idle.wake
         )
+        self._feedback = Feedback(
+            parts.frontier, self._addresses, parts.is_public, parts.clock, parts.log
+        )
         self._feeding: asyncio.Task[None] | None = None
-        self._held: set[int] = set()  # leases that a worker of ours is busy with
-        self._room = asyncio.Event()
-        self._full = False  # no more is read until there is room
+        # Leases that a worker of ours is busy with.
+        self._held: dict[int, tuple[Lease, Visit]] = {}
+        # One page at a time: taken apart it is many times as large, and its thread
+        # takes turns with the loop, for which answers wait.
+        self._reading = asyncio.Lock()
         # Balanced at the end: every visit begun has ended, and nothing is being read.
         self.begun = 0
         self.ended = 0
@@ -74,7 +83,7 @@ class Run:
     # -- in ----------------------------------------------------------------------
 
     async def feed(self) -> None:
-        """Read references while the frontier has room for them."""
+        """Read all references: whoever comes last must not wait for a slow first."""
         try:
             async for batch in self._found:
                 for found in batch:
@@ -82,10 +91,6 @@ class Run:
                 # Known before anybody is asked: then the last request to a host is
                 # known to be the last, and its connection need not be kept.
                 self.fed = self._found.over
-                if self.begun - self.ended > PLENTY:
-                    self._full = True
-                    self._room.clear()
-                    await self._room.wait()
         finally:
             self.fed = True
             self._idle.wake()
@@ -99,7 +104,7 @@ class Run:
         if self._scope and page not in self._scope:
             self.excluded.add(page)
         elif self._book.note(page, fragment, found.place):
-            self._start(page, found.reads)
+            self._start(page, found.reads, found.public)
 
     def _problem(self, found: Problem) -> None:
         if len(self.problems) < MANY:
@@ -108,14 +113,16 @@ class Run:
             words = "there are more problems; only the first are told"
             self.problems.append(Problem(found.place, words))
 
-    def _start(self, page: str, reads: bool) -> None:
+    def _start(self, page: str, reads: bool, public: bool) -> None:
         anchors = self._parts.settings.check.fragments
         try:
             handler = self.handlers.of(page)
             if not handler.allow(page):
                 self._refuse(page, isinstance(handler, Unsupported))
                 return
-            item: Item = Target(page, handler.classify(page), reads, anchors)
+            item: Item = Target(
+                page, handler.classify(page), reads, anchors, public=public
+            )
             if not page.startswith(WEB) and urls.scheme(page) not in SCHEMES:
                 item = charged(self.begin(item))
         except Exception as error:  # a third party's code may do anything
@@ -140,7 +147,7 @@ class Run:
 
     def _put(self, item: Item, delay: float = 0.0) -> None:
         if self._gate is not None and has_robots(item):
-            passed = self._gate.check(item)
+            passed = self._gate.check(item, self._now())
             if isinstance(passed, Visit):
                 self.begun += 1
                 item = passed
@@ -164,7 +171,7 @@ class Run:
             tries = self._parts.settings.fetch.retries
             last = replace(
                 visit,
-                request=replace(visit.request, method="GET"),
+                request=replace(visit.request, method="GET", fresh=True),
                 attempts=visit.attempts + tries,
             )
             handler = self.handlers.of(visit.target.url)
@@ -185,7 +192,6 @@ class Run:
             if self._frontier.nameless:
                 self._addresses.look_up(self._spawn)
             if taken is not None:
-                self._held.add(taken[0])
                 if self._idle:
                     self._pass_on()
                 return taken
@@ -205,64 +211,84 @@ class Run:
         """A visit under way as it is; a target with its first request."""
         if isinstance(item, Visit):
             return item
-        handler = self.handlers.of(item.url)
-        return Visit(item, handler.begin(item), item.host)
+        request = self.handlers.of(item.url).begin(item)
+        if item.public:
+            request = replace(request, public=True)
+        return Visit(item, request, item.host)
 
-    def ask(self, request: Request, lease: Lease) -> Awaitable[Answer]:
+    def ask(self, trans: int, lease: Lease, visit: Visit) -> Awaitable[Answer]:
         """The answer to a request, from the address its host was found at."""
         host = lease.host
-        if host.server is None and host.name:
+        if lease.rests:
+            return _known(Answer(error=RESTING, error_text=lease.rests))
+        if lease.server is None and host.name:
             failure = self._addresses.failure(host.name)
             if failure is not None:
                 return _known(failure)
         self.requests += 1
-        return self._fetch.ask(request, host.pin, lease.last and self.fed)
+        lease.asked = True
+        self._held[trans] = lease, visit
+        return self._fetch.ask(visit.request, host.pin, lease.last and self.fed)
 
     def settle(
-        self, trans: int, visit: Visit, answer: Answer, step: Ask | Done
+        self, trans: int, lease: Lease, visit: Visit, answer: Answer, step: Ask | Done
     ) -> bool:
         """Close a lease: the visit goes on, or its verdict is recorded.
 
         True when the visit's page is still to be read; only then has it not ended.
         """
-        now = self._now()
-        self._held.discard(trans)
-        if step.hold:  # before the lease ends: an idle host would be forgotten
-            self._frontier.hold(visit.host, now + step.hold)
-        if not self._frontier.done(trans, now):
+        now = lease.ended_at = self._now()
+        self._held.pop(trans, None)
+        if not self._frontier.holds(trans):
             return False  # taken back meanwhile: another worker has it
+        # All before the lease ends: a host that is idle would be forgotten, and with
+        # it the address that it was moved to.
+        if lease.asked:
+            step = self._feedback.heed(trans, lease, visit, answer, step)
+        learnt = isinstance(step, Done) and visit.target.robots
+        waiting = self._learn(lease, visit, answer, now) if learnt else []
+        if isinstance(step, Ask):
+            self._put(charged(step.visit), step.delay)
+        self._frontier.done(trans, now, answer.sent_at)
         if self._frontier.nameless:
             self._addresses.look_up(self._spawn)
         to_read = False
-        if answer.error and self._addresses.move_on(visit.host, answer):
-            self._put(visit)
-        elif isinstance(step, Ask):
-            self._put(charged(step.visit), step.delay)
-        elif visit.target.robots:
-            self._learn(visit.target, answer)
-        else:
+        if learnt:
+            self._let_go_on(waiting)
+        elif isinstance(step, Done):
             named = self._addresses.timed(visit.host, answer)
             self._book.record(step.visit or visit, step.verdict, named)
             to_read = visit.target.reads and step.verdict.state in _READABLE
             self.ended += not to_read
-        if self._full and self.begun - self.ended < PLENTY:
-            self._full = False
-            self._room.set()
         if self._idle:
             self._pass_on()
         return to_read
 
-    def _learn(self, target: Target, answer: Answer) -> None:
-        """Let go on, or end, those who waited for a robots.txt."""
+    def _learn(
+        self, lease: Lease, visit: Visit, answer: Answer, now: float
+    ) -> list[tuple[Item, Passed]]:
+        """Take in a robots.txt; those of strangers are kept for runs to come."""
         assert self._gate is not None  # noqa: S101  # it asked for the file
-        for item, passed in self._gate.learn(target, answer):
+        server = lease.server
+        keep = server is not None and self._parts.is_public(server.address)
+        return list(self._gate.learn(visit, answer, now, keep=keep))
+
+    def _heed_delay(self, host: str, delay: float) -> None:
+        self._parts.policy.heed(host, delay)
+        self._frontier.limit(host, self._now())
+
+    def _let_go_on(self, waiting: list[tuple[Item, Passed]]) -> None:
+        """Let go on, or end, those who waited for a robots.txt."""
+        for item, passed in waiting:
             if passed is True:
                 self._frontier.put(item, self._now())
+            elif passed is False:
+                self._put(item)  # the rules were refused to a stranger's link only
             else:
                 self._turn_away(item, passed)
         self.ended += 1
 
-    async def read(self, visit: Visit, answer: Answer) -> None:
+    async def read(self, lease: Lease, visit: Visit, answer: Answer) -> None:
         """Follow the links on a document that the user named; then its visit ends."""
         kind = answer.header("content-type")
         links = self._parts.read(answer.body, visit.request.url, kind)
@@ -271,10 +297,25 @@ class Run:
             words = f"longer than {limit:,} bytes (body_limit): links may be missing"
             place = Place(urls.without_credentials(visit.request.url))
             self._problem(Problem(place, words, grave=False))
-        for found in await in_thread(lambda: list(links)):
-            self.admit(found)
+        server = lease.server
+        public = server is None or self._parts.is_public(server.address)
+        async with self._reading:
+            async for batch in ThreadedFeed(links):
+                for found in batch:
+                    self._admit_fetched(found, visit.request.url, public)
         self.ended += 1
         self._pass_on()
+
+    def _admit_fetched(self, found: Found | Problem, page: str, public: bool) -> None:
+        """Take in what a fetched document names: never a file, nothing private."""
+        if isinstance(found, Problem) or page.startswith("file:"):
+            self.admit(found)
+        elif not found.url.startswith("file:"):
+            self.admit(replace(found, public=public))
+        else:
+            file, fragment = urls.split_fragment(found.url)
+            if self._book.note(file, fragment, found.place):
+                self._record(file, verdict("file_refused"))
 
     @property
     def _over(self) -> bool:
@@ -299,7 +340,6 @@ class Run:
 
     def _wake_all(self) -> None:
         self._idle.wake_all()
-        self._room.set()
 
     async def carry_out(self, work: "Work", count: int) -> None:
         """Feed, and let some workers work, until all is over."""
@@ -308,6 +348,11 @@ class Run:
             for number in range(count):
                 self._spawn(work(self), f"worker {number}")
         self._idle.close()
+
+    def close(self) -> None:
+        """Tell the log of what was still under way when the run was cut off."""
+        for lease, visit in self._held.values():
+            self._feedback.cut_off(lease, visit)
 
     def _spawn(
         self, coroutine: Coroutine[Any, Any, None], name: str
@@ -334,9 +379,25 @@ class Run:
         """How long the run has taken."""
         return self._now() - self.started_at
 
-    def waiting(self, count: int) -> list[tuple[str, int]]:
-        """The hosts with the longest queues."""
-        return self._frontier.waiting(count)
+    def waiting(self, count: int) -> list[Wait]:
+        """The hosts with the longest queues, and what they wait for."""
+        now = self._now()
+        names = [name for name, _ in self._frontier.waiting(count)]
+        return [found for name in names if (found := self._frontier.why(name, now))]
+
+    def why(self, text: str) -> list[Wait]:
+        """What a URL or a host waits for: its robots.txt, or a rule of politeness."""
+        host, url = named(text, self.handlers)
+        found = self._frontier.why(host, self._now())
+        pending = self._gate.pending(host) if self._gate is not None else 0
+        waits = [Wait(host, "robots", queued=pending)] if pending else []
+        if found is not None:
+            before = self._frontier.before(host, url) if url else None
+            words = "" if before is None else f"{before:,} before it"
+            waits.append(replace(found, detail=found.detail or words))
+        elif not waits and url and url in self._book:
+            waits.append(Wait(host, "done"))
+        return waits
 
     def summary(self) -> Summary:
         """The run so far in numbers."""
@@ -365,3 +426,16 @@ def charged(visit: Visit) -> Visit:
         return visit
     host = urls.host(visit.request.url)
     return visit if host == visit.host else replace(visit, host=host)
+
+
+def named(text: str, handlers: Handlers) -> tuple[str, str]:
+    """The politeness key that a URL or a host stands for, and the URL, if it is one."""
+    try:
+        url = urls.split_fragment(urls.normalise(text))[0]
+        return handlers.of(url).classify(url), url
+    except UrlError:
+        pass
+    try:
+        return urls.host(urls.normalise(f"http://{text}/")), ""
+    except UrlError:
+        return text, ""

@@ -5,8 +5,8 @@ import time
 import traceback
 
 from ronda import urls
-from ronda.model import Answer, Ask, Done, Visit
-from ronda.probes import verdict
+from ronda.model import RESTING, Answer, Ask, Done, Visit
+from ronda.probes import fault, verdict
 from ronda.workers.run import Run
 
 log = logging.getLogger(__name__)
@@ -17,14 +17,16 @@ async def work(run: Run) -> None:
     while (taken := await run.take()) is not None:
         trans, lease = taken
         visit = run.begin(lease.item)
-        answer = await run.ask(visit.request, lease)
+        answer = await run.ask(trans, lease, visit)
         step = judge(run, visit, answer)
-        if run.settle(trans, visit, answer, step):
-            await run.read(visit, answer)
+        if run.settle(trans, lease, visit, answer, step):
+            await run.read(lease, visit, answer)
 
 
 def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     """What an answer means; a handler that raises is our fault, not the target's."""
+    if answer.error == RESTING:
+        return Done(fault(answer))  # nobody was asked, and nobody is asked again
     handler = run.handlers.of(visit.target.url)
     try:
         step = handler.advance(visit, answer, time.time())

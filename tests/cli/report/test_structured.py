@@ -23,6 +23,7 @@ KEYS = [
     "found_in",
     "checked_at",
     "attempts",
+    "directives",
 ]
 
 

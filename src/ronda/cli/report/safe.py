@@ -33,9 +33,10 @@ def safe_result(result: Result) -> Result:
     return replace(
         result,
         url=_url(result.url),
-        message=_text(result.message),
+        message=safe_text(result.message),
         hops=tuple(map(_hop, result.hops)),
         found_in=tuple(sorted(map(_place, places), key=place_key)),
+        directives=tuple(map(safe_text, result.directives)),
     )
 
 
@@ -46,7 +47,7 @@ def safe_summary(summary: Summary) -> Summary:
 
 
 def _problem(problem: Problem) -> Problem:
-    return Problem(_place(problem.place), _text(problem.message))
+    return Problem(_place(problem.place), safe_text(problem.message))
 
 
 def _problem_key(problem: Problem) -> tuple[object, ...]:
@@ -58,7 +59,7 @@ def _hop(hop: Hop) -> Hop:
 
 
 def _place(place: Place) -> Place:
-    document, text = _url(place.document), _text(place.text)
+    document, text = _url(place.document), safe_text(place.text)
     if document is place.document and text is place.text:
         return place  # the usual case, and there may be a million
     return Place(document, place.line, place.column, text)
@@ -68,7 +69,8 @@ def _url(url: str) -> str:
     return without_credentials(_whole(url))
 
 
-def _text(text: str) -> str:
+def safe_text(text: str) -> str:
+    """Free text as it may be shown."""
     return _IN_TEXT.sub("", _whole(text)) if "@" in text else _whole(text)
 
 

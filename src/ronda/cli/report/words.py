@@ -81,7 +81,7 @@ def remarks(summary: Summary) -> list[str]:
     if summary.excluded:
         found.append(f"{summary.excluded:,} excluded.")
     if summary.problems:
-        found.append(f"{_counted(len(summary.problems), 'problem')} with the input.")
+        found.append(f"{counted(len(summary.problems), 'problem')} with the input.")
     if summary.interrupted or summary.left:
         why = f" ({summary.interrupted})" if summary.interrupted else ""
         found.append(f"Ended early{why}: {summary.left:,} not checked.")
@@ -93,8 +93,8 @@ def conclusion(results: Iterable[Result], summary: Summary) -> str:
     broken = summary.counts.get(State.BROKEN, 0)
     if broken:
         pages = _broken_pages(results)
-        where = f" on {_counted(pages, 'page')}" if pages else ""
-        return f"{_counted(broken, 'broken link')}{where}."
+        where = f" on {counted(pages, 'page')}" if pages else ""
+        return f"{counted(broken, 'broken link')}{where}."
     if not summary.checked:
         return "Nothing was checked."
     early = summary.interrupted or summary.left
@@ -106,5 +106,6 @@ def _broken_pages(results: Iterable[Result]) -> int:
     return len({p.document for r in broken for p in places(r)} - {"", "-"})
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
+    """How many there are of something: `1 link`, `1,204 links`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

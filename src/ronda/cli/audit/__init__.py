@@ -1,0 +1,1 @@
+"""`ronda audit`: logs come in, a judgement of their politeness goes out."""

@@ -1,0 +1,1 @@
+"""What a robots.txt says of some paths, and by which line."""

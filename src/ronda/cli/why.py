@@ -1,0 +1,70 @@
+"""`ronda why`: what a run under way waits for."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+
+import click
+import msgspec
+
+from ronda import urls
+from ronda.cli.codes import NOTHING
+from ronda.cli.progress import span
+from ronda.frontier import RULES, Wait
+from ronda.server import ask_all
+
+
+@click.command()
+@click.argument("asked", metavar="URL|HOST")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="How to print it.",
+)
+def why(asked: str, form: str) -> int:
+    """Say what a URL or a host waits for, in every run of yours that is under way.
+
+    It names the rule (a gap, Crawl-delay, Retry-After, its robots.txt, its turn, ...)
+    and the time that is left, where that is known.
+
+    \b
+    Examples:
+      ronda why example.org
+      ronda why https://example.org/page.html
+
+    Ends with 0 when a run knows of it, 1 when none does.
+    """  # noqa: D301  # click reads \b
+    replies = asyncio.run(ask_all(asked))
+    if form == "json":
+        sys.stdout.buffer.write(msgspec.json.encode(replies) + b"\n")
+    elif not replies:
+        click.echo("No run is under way.")
+    else:
+        for reply in replies:
+            click.echo(f"process {reply.process}, under way for {span(reply.seconds)}:")
+            for line in _lines(asked, list(reply.waits)):
+                click.echo(f"  {line}")
+    return 0 if any(reply.waits for reply in replies) else NOTHING
+
+
+def _lines(asked: str, waits: list[Wait]) -> Iterator[str]:
+    if not waits:
+        yield f"{urls.shown(asked)}: nothing waits for it"
+    for wait in waits:
+        yield f"{urls.shown(wait.host or 'files')}: {'; '.join(_words(wait))}"
+
+
+def _words(wait: Wait) -> Iterator[str]:
+    yield RULES.get(wait.rule, wait.rule)
+    if wait.detail:
+        yield urls.shown(wait.detail, 200)
+    if wait.seconds is not None:
+        yield f"{wait.seconds:.1f} s more"
+    if wait.queued:
+        yield f"{wait.queued:,} waiting"
+    if wait.active:
+        yield f"{wait.active:,} under way"
+    if wait.address:
+        yield f"at {wait.address}"

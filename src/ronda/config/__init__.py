@@ -1,0 +1,23 @@
+"""ronda.toml as one frozen tree, checked once; unknown keys are errors."""
+
+from ronda.config.politeness import EVERYTHING, Politeness
+from ronda.config.reading import FILE_NAME, described, load, section
+from ronda.config.sections import Check, Fetch, Frontier, Guard, Report, Settings
+
+IGNORE_NAME = ".rondaignore"
+
+__all__ = [
+    "EVERYTHING",
+    "FILE_NAME",
+    "IGNORE_NAME",
+    "Check",
+    "Fetch",
+    "Frontier",
+    "Guard",
+    "Politeness",
+    "Report",
+    "Settings",
+    "described",
+    "load",
+    "section",
+]

@@ -1,0 +1,166 @@
+"""Reads ronda.toml, lays options over it, and says in one line what is wrong."""
+
+import re
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
+from msgspec.structs import fields
+
+from ronda import urls
+from ronda.config.sections import Settings
+from ronda.errors import SettingsError, UrlError
+
+FILE_NAME = "ronda.toml"
+_ROW = re.compile(r"\[\d+\]$")  # of a row: politeness[2]
+
+
+def described(setting: str) -> str:
+    """What a setting, named `section.key`, is for."""
+    found: Any = Settings
+    for name in setting.split("."):
+        found = section(next(f.type for f in fields(found) if f.name == name))
+    meta: Meta = found.__metadata__[0]
+    return meta.description or ""
+
+
+def section(kind: Any) -> Any:
+    """The struct behind a section: its own type, or that of its rows."""
+    return get_args(kind)[0] if get_origin(kind) is tuple else kind
+
+
+def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
+    """The settings of a file, with what was given on the command line over them.
+
+    Args:
+        path: the file; None looks for ronda.toml in the working directory.
+        options: section → key → value; lists are added to the file's lists.
+
+    Raises:
+        SettingsError: one line that names the file or option, the key, what is wrong.
+    """
+    found = _read(path)
+    for name, values in options.items():
+        table = found.setdefault(name, {})
+        if name == "politeness":
+            found[name] = _with_row(table, values)
+        elif isinstance(table, dict):  # if not, the conversion below names it
+            for key, value in values.items():
+                table[key] = _over(table.get(key), value)
+    try:
+        settings = msgspec.convert(found, Settings)
+    except msgspec.ValidationError as error:
+        words, rows = _words(str(error)), found.get("politeness")
+        count = len(rows) if isinstance(rows, list) else 0
+        raise SettingsError(
+            _where(words, path or Path(FILE_NAME), options, count)
+        ) from None
+    _require(settings)
+    return settings
+
+
+def _where(
+    words: str, path: Path, options: dict[str, dict[str, Any]], rows: int
+) -> str:
+    """Name the option that was given, or else the file."""
+    key = words.partition(":")[0]
+    table, _, name = key.partition(".")
+    if table == f"politeness[{rows - 1}]":  # the last row is that of the options
+        table = "politeness"
+    if name in options.get(table, {}):
+        return f"--{name.replace('_', '-')}{words.removeprefix(key)}"
+    return f"{path}: {words}"
+
+
+def _require(settings: Settings) -> None:
+    """What no type can say."""
+    base, trusted = settings.check.base_url, settings.fetch.ca_file
+    try:
+        urls.normalise(base or "http://a/")
+    except UrlError as error:
+        raise SettingsError(f"check.base_url: {error}") from None
+    for name, path in (("ca_file", trusted), ("ssh_key", settings.fetch.ssh_key)):
+        if path and not Path(path).is_file():
+            raise SettingsError(f"fetch.{name}: no such file: {path}")
+    for server in settings.fetch.name_servers:
+        if not _is_server(server):
+            words = f"'{server}' is neither an address nor address:port"
+            raise SettingsError(f"fetch.name_servers: {words}")
+    for network in settings.guard.allow:
+        if not _is_network(network):
+            words = (
+                f"'{network}' is neither a network such as 10.1.0.0/16 nor an address"
+            )
+            raise SettingsError(f"guard.allow: {words}")
+    headers = [*settings.fetch.headers.items(), ("user_agent", settings.fetch.agent)]
+    for name, value in headers:
+        if not (name + value).isascii() or not (name + value).isprintable():
+            raise SettingsError(f"fetch: '{name}: {value}' is not plain ASCII text")
+
+
+def _is_server(text: str) -> bool:
+    host, _, port = text.rpartition(":")
+    if not host or (":" in host and not host.startswith("[")):
+        host, port = text, "53"  # an address alone
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return port.isdecimal() and 0 < int(port) < 65536
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _with_row(rows: Any, values: dict[str, Any]) -> Any:
+    """The rows of a file, and after them the one that options make."""
+    if not rows:
+        return [values]
+    return [*rows, values] if isinstance(rows, list) else rows
+
+
+def _over(old: Any, new: Any) -> Any:
+    if isinstance(old, list) and isinstance(new, list):
+        return [*old, *new]
+    if isinstance(old, dict) and isinstance(new, dict):
+        return {**old, **new}
+    return new
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        path = Path(FILE_NAME)
+        if not path.is_file():
+            return {}
+    import tomllib  # noqa: PLC0415  # most runs have no file to read
+
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"{path}: not valid TOML: {error}") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{path}: not UTF-8") from None
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror}") from None
+
+
+def _words(text: str) -> str:
+    """What is wrong, with the key first and the known keys at hand."""
+    message, _, where = text.partition(" - at `$")
+    key = where.rstrip("`").lstrip(".")
+    if key == "politeness" and "`array`" in message:
+        return "politeness: write it as rows, each under [[politeness]]"
+    if "unknown field" not in message:
+        return f"{key}: {message[0].lower()}{message[1:]}"
+    name = message.split("`")[1]
+    table = next((f for f in fields(Settings) if f.name == _ROW.sub("", key)), None)
+    known = fields(section(table.type) if table else Settings)
+    names = ", ".join(f.name for f in known)
+    return f"unknown key '{f'{key}.' if key else ''}{name}'; known here: {names}"
