@@ -5,6 +5,7 @@ import json
 import time
 from pathlib import Path
 
+from ronda import config
 from ronda.frontier import Frontier, Limits
 from ronda.model import Target
 
@@ -25,7 +26,8 @@ def target(number: int) -> Target:
 def main() -> None:
     """Prints put+take+done a second, and bytes a queued URL, its text included."""
     limits = Limits(interval=1.0, per_host=1, server_interval=0.0, per_server=10)
-    frontier = Frontier(lambda _host, _address: limits, queue_count=HOSTS)
+    settings = config.Frontier(queue_count=HOSTS)
+    frontier = Frontier(lambda _host, _address: limits, settings)
     gc.collect()
     empty, making, putting = resident(), 0.0, 0.0
     for number in range(URLS):

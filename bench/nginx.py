@@ -52,7 +52,7 @@ class Nginx:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.http, self.https = _free_port(), _free_port()
+        self.http, self.https = free_port(), free_port()
         self.addresses = [f"127.0.0.{n}" for n in range(1, 101)]
         self.tls_addresses = [f"127.1.{n // 250}.{n % 250 + 1}" for n in range(2000)]
 
@@ -62,7 +62,7 @@ class Nginx:
         config = str(self.folder / "nginx.conf")
         self._process = subprocess.Popen([program, "-c", config, "-e", "stderr"])
         for port, address in ((self.http, "127.0.0.1"), (self.https, "127.1.0.1")):
-            _wait(address, port)
+            wait_for(address, port)
         return self
 
     def __exit__(
@@ -115,13 +115,15 @@ class Nginx:
         return path
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port where nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait(address: str, port: int) -> None:
+def wait_for(address: str, port: int) -> None:
+    """Wait until somebody listens."""
     for _ in range(200):
         try:
             socket.create_connection((address, port), 1).close()
