@@ -11,11 +11,12 @@ from typing import Any
 
 import msgspec
 
-from bench import rivals
+from bench import polite, rivals
 from bench.measure import Cost, median, run
 from bench.nginx import Nginx
 
 RESULTS = Path(__file__).parent / "results.json"
+SCENARIOS = ["list", "tls", "memory", "frontier", "polite"]
 Commands = dict[str, list[str]]
 
 
@@ -23,7 +24,7 @@ def main() -> None:
     """Measure, print the tables, and keep the figures."""
     options = argparse.ArgumentParser(prog="make bench")
     options.add_argument("--runs", type=int, default=3)
-    options.add_argument("--only", choices=["list", "tls", "memory", "frontier"])
+    options.add_argument("--only", choices=SCENARIOS)
     given = options.parse_args()
     found: dict[str, Any] = {"machine": platform.processor() or platform.machine()}
     if given.only and RESULTS.exists():
@@ -38,6 +39,8 @@ def main() -> None:
                     found |= scenario(nginx, given.runs)
     if given.only in (None, "frontier"):
         found |= frontier()
+    if given.only in (None, "polite"):
+        found |= {"polite": polite.run()}
     RESULTS.write_text(json.dumps(found, indent=2) + "\n")
 
 

@@ -5,12 +5,9 @@ own; every tenth answer redirects to another of them. What counts is what nginx 
 `$msec` of each request, by name and by address.
 """
 
-import argparse
-import json
 import random
 import shutil
 import subprocess
-import time
 from collections import defaultdict
 from itertools import pairwise
 from pathlib import Path
@@ -167,13 +164,13 @@ def audited(folder: Path) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
-    """Measure once, alone."""
-    argparse.ArgumentParser(prog="python -m bench.polite").parse_args()
-    began = time.monotonic()
+def run() -> dict[str, Any]:
+    """Measure, and print it."""
     found = measure()
-    print(json.dumps(found, indent=2), f"\n{time.monotonic() - began:.0f} s")
-
-
-if __name__ == "__main__":
-    main()
+    print(
+        f"\n{found['hosts']:,} hosts at 1 request/s for {SECONDS} s, "
+        f"{found['hops']:,} of {found['requests']:,} requests redirect hops\n"
+        f"{found['of_the_ideal']:.1%} of the ideal rate, {found['violations']} gaps "
+        f"too short in nginx's log, the shortest {found['shortest_gap']:.3f} s"
+    )
+    return found
