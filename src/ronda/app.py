@@ -1,6 +1,5 @@
 """The only place that wires concrete parts together."""
 
-import asyncio
 import resource
 import sys
 from collections.abc import AsyncIterator, Iterable
@@ -10,18 +9,18 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from ronda import networks, urls
+from ronda import urls
 from ronda.clock import SystemClock
 from ronda.config import IGNORE_NAME, Settings
 from ronda.fetch import Asker, Guard, Names
 from ronda.frontier import Frontier, Policy, Scope
 from ronda.frontier.robots import SIZE_LIMIT
 from ronda.frontier.scope import read_ignore
-from ronda.model import Answer, Done, Found, Problem, Request, Target, Verdict, Visit
+from ronda.model import Answer, Found, Problem, Request, Target, Verdict, Visit
 from ronda.probes import Handlers
 from ronda.store import RequestLog, Shelf, Spool, cache_folder
 from ronda.targets import anchors, links_of, media_type
-from ronda.workers.addresses import unreached
+from ronda.workers.alone import Alone
 from ronda.workers.book import Book, Listener
 from ronda.workers.feed import Feed, ThreadedFeed
 from ronda.workers.parts import Parts
@@ -75,6 +74,7 @@ async def check(
     evidence = keep_ok or listener is not None or settings.check.slow is not None
     guard = Guard(settings.guard)
     policy = Policy(settings.politeness)
+    shelf = Shelf(cache_folder() / "robots")
     async with (
         Names(settings.fetch.name_servers, guard, clock) as names,
         Asker(settings.fetch, names, handlers.called, guard, evidence) as asker,
@@ -93,7 +93,7 @@ async def check(
             book=book,
             policy=policy,
             is_public=guard.is_public,
-            shelf=Shelf(cache_folder() / "robots"),
+            shelf=shelf,
             log=log,
         )
         run = Run(parts, ThreadedFeed(found) if may_block else Feed(found))
@@ -101,6 +101,7 @@ async def check(
             yield run
         finally:
             run.close()
+            shelf.tidy()
 
 
 def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
@@ -122,44 +123,17 @@ def _descriptors() -> int:
 
 
 async def robots_of(settings: Settings, url: str) -> tuple[Visit, Answer, Verdict]:
-    """Ask for the robots.txt that speaks for a URL, and follow its redirects.
-
-    Returns the visit as it last asked, what came back, and what that means.
-    """
+    """Ask for the robots.txt that speaks for a URL, and follow its redirects."""
     once = replace(settings, fetch=replace(settings.fetch, retries=0, processes=1))
     handlers, guard, clock = Handlers(once), Guard(once.guard), SystemClock()
-    target = Target(urls.without_credentials(urls.join(url, "/robots.txt")), "")
-    request = Request(target.url, "GET", body=SIZE_LIMIT + 1, raw=True)
-    visit = Visit(target, request, urls.host(request.url))
-    policy = Policy(once.politeness)
+    where = urls.without_credentials(urls.join(url, "/robots.txt"))
+    target = Target(where, urls.host(where), robots=True)
+    request = Request(where, "GET", body=SIZE_LIMIT + 1, raw=True)
+    visit = Visit(target, request, target.host)
     async with (
         Names(once.fetch.name_servers, guard, clock) as names,
         Asker(once.fetch, names, handlers.called, guard) as asker,
     ):
-        while True:
-            address, answer = await _ask_once(visit.request, names, asker)
-            now = clock.utc().timestamp()
-            step = handlers.of(target.url).advance(visit, answer, now)
-            if isinstance(step, Done):
-                return visit, answer, step.verdict
-            visit = step.visit
-            if address and guard.is_public(address):
-                visit = replace(visit, request=replace(visit.request, public=True))
-            limits = policy.limits(visit.host, address)
-            await asyncio.sleep(max(limits.interval, limits.server_interval))
-
-
-async def _ask_once(request: Request, names: Names, asker: Asker) -> tuple[str, Answer]:
-    """One request, outside any run: the address that was asked, and its answer."""
-    host = urls.host(request.url)
-    if address := networks.literal(host):
-        return address, await asker.ask(request, "", True)
-    found = await names.find(host)
-    if found.failure is not None:
-        return "", found.failure
-    address, *others = found.address, *found.others
-    answer = await asker.ask(request, address, True)
-    while others and unreached(answer):
-        address = others.pop(0)
-        answer = await asker.ask(request, address, True)
-    return address, answer
+        policy = Policy(once.politeness)
+        alone = Alone(asker, names, policy, guard.is_public, clock)
+        return await alone.carry_out(visit, handlers.of(where))

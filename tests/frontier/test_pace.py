@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ronda.frontier.host import Server
-from ronda.frontier.pace import SLACK, SURE, adapted, answered, began
+from ronda.frontier.pace import SLACK, SURE, adapted, answered
 
 EPSILON = 1e-9
 seconds = st.floats(0, 10)
@@ -15,17 +15,11 @@ ways = st.tuples(seconds, seconds, seconds, st.sampled_from([0.0, 0.0, 3.0]))
 
 
 def asked(server: Server, start: float, took: float, gap: float) -> None:
-    began(server, start, gap)
+    server.next_at = start + gap
     answered(server, start, start + took, gap)
 
 
 class TestTheGap:
-    def test_it_counts_from_the_start_while_no_answer_has_come(self) -> None:
-        server = Server("a")
-        began(server, 10.0, 2.0)
-
-        assert (server.started_at, server.next_at) == (10.0, 12.0)
-
     def test_it_counts_from_the_first_answers_as_if_they_had_only_just_arrived(
         self,
     ) -> None:
@@ -45,7 +39,6 @@ class TestTheGap:
 
     def test_a_quick_answer_never_shortens_what_was_set(self) -> None:
         server = Server("a")
-        began(server, 10.0, 1.0)
         server.next_at = 60.0  # by a Retry-After
         answered(server, 10.0, 10.1, 1.0)
 
@@ -65,7 +58,7 @@ class TestTheGap:
                 assert apart >= gap - server.quickest - EPSILON
             last_arrival = start + there
             now = last_arrival + served + back
-            began(server, start, gap)
+            server.next_at = start + gap
             answered(server, start, now, gap)
 
     @given(gap=seconds, times=st.lists(seconds, min_size=1, max_size=30))

@@ -744,7 +744,7 @@ class TestCrowds:
 
 
 def max_hosts(of: Frontier) -> int:
-    return max((server.hosts for server in of._servers.values()), default=0)
+    return max((server.hosts for server in of._homes.servers.values()), default=0)
 
 
 flags = st.fixed_dictionaries(

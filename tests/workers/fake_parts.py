@@ -75,7 +75,9 @@ class FakeFetch:
         self.requests: list[Request] = []
         self.under_way = 0
 
-    async def ask(self, request: Request, address: str, last: bool) -> Answer:
+    async def ask(
+        self, request: Request, address: str, last: bool, server: str
+    ) -> Answer:
         refused = self._guard.check(request, address) if self._guard else None
         if refused is not None:
             return refused

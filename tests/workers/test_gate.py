@@ -391,6 +391,22 @@ class TestCrawlDelay:
         assert self.heard(b"", shelf) == {"a.test": 7.0}
 
 
+    def test_of_several_ports_the_longest_holds_until_it_is_taken_back(self) -> None:
+        heard: list[float] = []
+        gate = Gate("ronda/1", None, lambda _host, delay: heard.append(delay))
+        other = Target("http://a.test:81/", "a.test")
+        for item, seconds, now in (
+            (target(), b"5", 0.0),
+            (other, b"2", 0.0),
+            (target(), b"0", DAY),
+        ):
+            rules = b"User-agent: *\nCrawl-delay: " + seconds
+            answer = Answer(status=200, body=rules)
+            learnt(gate, asked(gate, item, now), answer, now)
+
+        assert heard == [5.0, 5.0, 2.0]
+
+
 class TestTheShelf:
     def of_age(self, age: float) -> FakeShelf:
         return FakeShelf({"http://a.test": (OLD_RULES, age)})

@@ -851,9 +851,11 @@ class TestWhy:
 
     def test_a_host_and_a_url_of_it_wait_by_the_same_rule(self) -> None:
         settings = with_politeness(QUICK, per_host=1)
-        by_host, by_url, _ = self.asked("a.test", f"{A}3", settings=settings)
+        questions = ("a.test", "A.test:8080", f"{A}3")
+        by_host, with_port, by_url, _ = self.asked(*questions, settings=settings)
 
         [host], [url] = by_host, by_url
+        assert with_port == by_host
         assert (host.rule, host.queued, host.active) == ("per-host", 3, 1)
         assert (url.rule, url.detail) == ("per-host", "2 before it")
 

@@ -45,10 +45,19 @@ class Asker:
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
-    def ask(self, request: Request, address: str, last: bool) -> Awaitable[Answer]:
-        """One request, one answer."""
+    def ask(
+        self, request: Request, address: str, last: bool, server: str = ""
+    ) -> Awaitable[Answer]:
+        """One request, one answer.
+
+        Args:
+            request: what is asked.
+            address: where the connection must go; "" where the URL says it itself.
+            last: no more requests for this host are known.
+            server: the address that is asked, where it is known: saves looking.
+        """
         if request.via is Via.CURL:
-            refused = self._guard.check(request, address)
+            refused = self._guard.check(request, server or address)
             if refused is not None:
                 return _known(refused)
             if request.url.startswith("file:") and is_odd(request.url):

@@ -169,8 +169,9 @@ class Exchange:
     # -- back ----------------------------------------------------------------
 
     def _write(self, chunk: bytes) -> int | None:
+        first = not self._read
         self._read += len(chunk)
-        if self._rate.is_too_slow(len(chunk), time.monotonic()):
+        if not first and self._rate.is_too_slow(len(chunk), time.monotonic()):
             self._watch.veto = pycurl.E_OPERATION_TIMEDOUT, self._rate.words
             return -1
         limit = self.request.body

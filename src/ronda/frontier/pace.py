@@ -10,16 +10,9 @@ SURE, SLACK = 3, 0.010
 class Key(Protocol):
     """What a pace needs of a host or a server."""
 
-    started_at: float  # the last start
     next_at: float
     quickest: float  # seconds of the quickest answer
     answers: int
-
-
-def began(key: Key, now: float, gap: float) -> None:
-    """A request starts: the next may follow after the gap."""
-    key.started_at = now
-    key.next_at = now + gap
 
 
 def answered(key: Key, sent_at: float, now: float, gap: float) -> None:
@@ -33,8 +26,10 @@ def answered(key: Key, sent_at: float, now: float, gap: float) -> None:
     if key.answers == 0 or took < key.quickest:
         key.quickest = took
     key.answers += 1
-    way = max(0.0, key.quickest - SLACK) if key.answers > SURE else 0.0
-    key.next_at = max(key.next_at, now - way + gap)
+    due = now + gap
+    if key.answers > SURE and key.quickest > SLACK:
+        due -= key.quickest - SLACK
+    key.next_at = max(key.next_at, due)
 
 
 def adapted(took: float, interval: float, factor: float, ceiling: float) -> float:

@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from ronda import networks, urls
 from ronda.config import EVERYTHING, Politeness
@@ -31,11 +31,11 @@ class Limits(Struct, frozen=True, gc=False):
     rest: float = 60.0
     patient: bool = False  # backs off from 429 and 503 even when no time is named
     rule: str = "interval"  # by which `interval` is what it is
+    paced: bool = False  # whether any gap is kept at all; made from the others
 
-    @property
-    def paced(self) -> bool:
-        """Whether any gap is kept at all."""
-        return self.interval > 0 or self.server_interval > 0 or self.factor > 0
+    def __post_init__(self) -> None:
+        paced = self.interval > 0 or self.server_interval > 0 or self.factor > 0
+        force_setattr(self, "paced", paced)
 
 
 # The operator's own machines (loopback, private) have no gap.
@@ -110,6 +110,7 @@ def _given(row: Politeness) -> dict[str, Any]:
 
 def _matcher(text: str) -> Callable[[str, str], bool]:
     """Three cases: everything, a network or address, a pattern for names."""
+    text = text.removeprefix("[").removesuffix("]")  # as URLs write long addresses
     if text == EVERYTHING:
         return lambda _host, _address: True
     if "/" in text or networks.literal(text):

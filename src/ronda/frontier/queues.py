@@ -18,11 +18,12 @@ from heapq import nlargest
 from math import inf
 from random import Random
 
-from ronda import config, networks
+from ronda import config
 from ronda.frontier import leases
+from ronda.frontier.homes import Homes
 from ronda.frontier.host import NEVER, Host, Item, Lease, Server
 from ronda.frontier.leases import Leases
-from ronda.frontier.pace import adapted, answered, began
+from ronda.frontier.pace import adapted, answered
 from ronda.frontier.politeness import Limits
 from ronda.frontier.trouble import Troubles
 from ronda.frontier.turns import Turns
@@ -43,15 +44,12 @@ class Frontier:
         random: Random | None = None,
         lease_seconds: float = leases.SECONDS,
     ) -> None:
-        self._limits = limits
-        self._longest = longest  # gap that anybody may have to keep at a server
         self._settings = settings
-        self._hosts: dict[str, Host] = {}
-        self._servers: dict[str, Server] = {}
-        self._outside: dict[str, deque[Item]] = {}  # hosts that found no queue free
-        self._unresolved: deque[Host] = deque()
-        self.nameless = 0  # hosts that `unresolved` has still to tell of
         self._turns = Turns()
+        self._homes = Homes(
+            limits, settings, self._turns, longest, self._enqueue, self._rest
+        )
+        self._hosts = self._homes.hosts
         self._resting: deque[tuple[Item, str]] = deque()  # with why nobody is asked
         self._troubles = Troubles(random or Random())  # noqa: S311  # jitter
         self._leases = Leases(lease_seconds)
@@ -78,131 +76,37 @@ class Frontier:
                 return
         host = self._hosts.get(item.host)
         if host is None:
-            self._open(item, now)
+            self._homes.open(item, now)
         else:
             host.add(item, self._settings.queue_length)
             if host.limits is not None:
                 self._turns.line_up(host, now)
 
-    def _open(self, item: Item, now: float) -> None:
-        """Bind a queue to a host, or leave the item outside when all are taken."""
-        name = item.host
-        if len(self._hosts) >= self._settings.queue_count:
-            self._outside.setdefault(name, deque()).append(item)
-            return
-        host = self._hosts[name] = Host(name)
-        host.queue.append(item)
-        address = networks.literal(name)
-        if address or ":" in name or not name:  # a class such as "mx:…" has no server
-            host.valid_until = inf
-            self._settle(host, address)
-            self._turns.line_up(host, now)
-        else:
-            self._unresolved.append(host)
-            self.nameless += 1
-
     # -- addresses -----------------------------------------------------------
+
+    @property
+    def nameless(self) -> int:
+        """How many hosts `unresolved` has still to tell of."""
+        return len(self._homes.strangers)
 
     def unresolved(self) -> Iterator[str]:
         """The hosts whose address must be found before they can be asked; each once.
 
         Any `put`, `take` or `done` may open a queue and so add to them.
         """
-        while self._unresolved:
-            self.nameless -= 1
-            yield self._unresolved.popleft().name
+        return self._homes.unresolved()
 
     def resolved(self, name: str, address: str, now: float, until: float = inf) -> None:
-        """Tell a host's address; "" when it has none, so that its visits can end.
-
-        Args:
-            name: the host.
-            address: where its connections go from now on.
-            now: the moment.
-            until: the moment to which that holds.
-        """
-        host = self._hosts.get(name)
-        if host is None or host.limits is not None:
-            return
-        server = self._servers.get(address)
-        most = self._settings.hosts_per_server
-        if server is not None and server.hosts >= most and not host.active:
-            self._crowd(host, server, now)
-            return
-        host.pin, host.valid_until = address, max(until, now + 1)
-        self._settle(host, address)
-        self._turns.line_up(host, now)
-        self._close(host, now)
+        """Tell a host's address, which holds until a moment; "" when it has none."""
+        self._homes.resolved(name, address, now, until)
 
     def moved(self, name: str, address: str, now: float) -> None:
         """Ask a host at another of its addresses from now on."""
-        host = self._hosts.get(name)
-        if host is None:
-            return
-        left = host.server
-        if left is not None:
-            self._leave(left, now)
-        # While it has work: the name servers would name the one that failed again.
-        host.pin, host.valid_until = address, inf
-        self._settle(host, address)
-        self._turns.pass_on(left, now)
+        self._homes.moved(name, address, now)
 
     def limit(self, name: str, now: float) -> None:
         """Take new limits for a host: what it asks of robots has become known."""
-        host = self._hosts.get(name)
-        if host is None or host.limits is None:
-            return
-        address = host.server.address if host.server is not None else ""
-        host.limits = self._limits(name, address)
-        if host.started_at > NEVER and now + host.limits.interval > host.next_at:
-            host.next_at = now + host.limits.interval
-            host.rule = host.limits.rule
-
-    def _settle(self, host: Host, address: str) -> None:
-        host.limits = self._limits(host.name, address)
-        if address:
-            server = self._servers.get(address)
-            if server is None:
-                server = self._servers[address] = Server(address)
-            server.hosts += 1
-            host.server = server
-
-    def _lose(self, host: Host, now: float) -> None:
-        """Ask the name servers again: what they said no longer holds."""
-        host.listed = False
-        host.limits = None
-        if host.server is not None:
-            self._turns.pass_on(host.server, now)
-            self._leave(host.server, now)
-            self._forget(host.server, now)
-            host.server = None
-        self._unresolved.append(host)
-        self.nameless += 1
-
-    def _crowd(self, host: Host, server: Server, now: float) -> None:
-        """Let a host wait without a queue: too many on its server have one."""
-        del self._hosts[host.name]
-        if server.crowd is None:
-            server.crowd = {}
-        server.crowd.setdefault(host.name, []).extend(host.drain())
-        self._admit(now)
-
-    def _leave(self, server: Server, now: float) -> None:
-        """A host has no queue on a server any more: the next of its crowd gets one."""
-        server.hosts -= 1
-        while server.crowd and server.hosts < self._settings.hosts_per_server:
-            name = next(iter(server.crowd))
-            host = self._hosts[name] = self._hosts.get(name) or Host(name)
-            for item in server.crowd.pop(name):
-                host.add(item, self._settings.queue_length)
-            if host.limits is None:
-                # At the address that is known: found elsewhere, it would leave nobody
-                # here to call the others of the crowd.
-                host.pin, host.valid_until = server.address, inf
-                self._settle(host, server.address)
-            self._rest(name, now)
-            self._turns.line_up(host, now)
-            self._close(host, now)
+        self._homes.limit(name, now)
 
     # -- out -----------------------------------------------------------------
 
@@ -233,11 +137,11 @@ class Frontier:
         self._turns.pass_on(host.server, now)
         if not host.queue:
             host.listed = False
-            self._close(host, now)
+            self._homes.close(host, now)
         elif host.next_at > now:
             self._turns.at(host.next_at, host)
         else:
-            self._lose(host, now)
+            self._homes.lose(host, now)
 
     def _free(self, server: Server, host: Host, now: float) -> bool:
         """Whether a server may be asked; if not, the host is parked there."""
@@ -263,12 +167,17 @@ class Frontier:
         if host.started_at > NEVER:
             lease.gap, lease.rule = host.next_at - host.started_at, host.rule
         host.active += 1
-        began(host, now, max(limits.interval, host.gap))
-        host.rule = "adaptive" if host.gap > limits.interval else limits.rule
+        host.started_at = now
+        if limits.paced:
+            host.next_at = now + max(limits.interval, host.gap)
+            host.rule = "adaptive" if host.gap > limits.interval else limits.rule
         if server is not None:
             server.active += 1
-            began(server, now, limits.server_interval)
-            self._turns.pass_on(server, now)
+            server.started_at = now
+            if limits.paced:
+                server.next_at = now + limits.server_interval
+            if server.parked:
+                self._turns.pass_on(server, now)
         host.listed = False
         self._turns.line_up(host, now)
         self.queued -= 1
@@ -311,10 +220,12 @@ class Frontier:
             _keep_pace(lease, limits, max(lease.started_at, sent_at), now)
         if server is not None:
             server.active -= 1
-            self._turns.pass_on(server, now)
-            self._forget(server, now)
+            if server.parked:
+                self._turns.pass_on(server, now)
+            if not server.hosts:
+                self._homes.forget(server, now)
         if not host.queue:
-            self._close(host, now)
+            self._homes.close(host, now)
         elif host.limits is not None:
             self._turns.line_up(host, now)
         return True
@@ -350,6 +261,11 @@ class Frontier:
             return True
         return False
 
+    @property
+    def troubled(self) -> bool:
+        """Whether any host throttles us, or could not be reached."""
+        return bool(self._troubles)
+
     def reached(self, name: str, now: float, *, throttled: bool = False) -> None:
         """A host answered: what held it up is forgotten."""
         if self._troubles:
@@ -361,7 +277,7 @@ class Frontier:
         if trouble is None:
             return False
         host = self._hosts.get(name)
-        waiting = [*(host.drain() if host else ()), *self._outside.pop(name, ())]
+        waiting = [*(host.drain() if host else ()), *self._homes.outside.pop(name, ())]
         self._resting.extend((item, trouble.words) for item in waiting)
         return True
 
@@ -375,54 +291,19 @@ class Frontier:
                 self._rest(lease.host.name, now)
             self.done(trans, now)
 
-    # -- hosts and servers that come and go ----------------------------------------
-
     def _wake(self, now: float) -> None:
         for what in self._turns.due(now):
             if isinstance(what, Server):
                 what.waking = False
                 self._turns.pass_on(what, now)
-                self._forget(what, now)
+                self._homes.forget(what, now)
             elif not isinstance(what, Host):
                 self._enqueue(what, now)
             elif what.queue:
                 self._turns.ready.append(what)
             else:
                 what.listed = False
-                self._close(what, now)
-
-    def _close(self, host: Host, now: float) -> None:
-        """Free the queue of an idle host, once there is nothing to remember of it."""
-        if host.active or host.listed or host.queue:
-            return
-        if host.next_at > now:
-            host.listed = True
-            self._turns.at(host.next_at, host)
-        elif self._hosts.get(host.name) is host:
-            del self._hosts[host.name]
-            if host.server is not None:
-                self._leave(host.server, now)
-                self._forget(host.server, now)
-            self._admit(now)
-
-    def _forget(self, server: Server, now: float) -> None:
-        """Drop a server that nobody lives on, once its gap is over."""
-        # Not while it stands in the timetable: that would drop its successor later.
-        if server.hosts or server.active or server.waking:
-            return
-        due = max(server.next_at, server.started_at + self._longest)
-        if due <= now:
-            self._servers.pop(server.address, None)
-        else:
-            server.waking = True
-            self._turns.at(due, server)
-
-    def _admit(self, now: float) -> None:
-        """Give a free queue to the host that has waited longest outside."""
-        if self._outside:
-            name = next(iter(self._outside))
-            for item in self._outside.pop(name):
-                self._enqueue(item, now)
+                self._homes.close(what, now)
 
     # -- questions ---------------------------------------------------------------
 
@@ -470,9 +351,9 @@ class Frontier:
         host = self._hosts.get(name)
         if host is not None and (host.queue or host.active):
             return standing(host, now)
-        if name in self._outside:
-            return Wait(name, "queue", queued=len(self._outside[name]))
-        for server in self._servers.values():
+        if name in self._homes.outside:
+            return Wait(name, "queue", queued=len(self._homes.outside[name]))
+        for server in self._homes.servers.values():
             if server.crowd and name in server.crowd:
                 count = len(server.crowd[name])
                 return Wait(name, "crowd", queued=count, address=server.address)
@@ -485,11 +366,13 @@ class Frontier:
 def _keep_pace(lease: Lease, limits: Limits, sent_at: float, now: float) -> None:
     """Learn from how long an answer took when the next may be asked for."""
     host = lease.host
-    answered(host, sent_at, now, limits.interval)
-    took = now - lease.started_at
-    host.gap = adapted(took, limits.interval, limits.factor, limits.ceiling)
-    if host.started_at + host.gap > host.next_at:
-        host.next_at = host.started_at + host.gap
-        host.rule = "adaptive"
-    if lease.server is not None:
+    if limits.interval > 0:
+        answered(host, sent_at, now, limits.interval)
+    if limits.factor > 0:
+        took = now - lease.started_at
+        host.gap = adapted(took, limits.interval, limits.factor, limits.ceiling)
+        if host.started_at + host.gap > host.next_at:
+            host.next_at = host.started_at + host.gap
+            host.rule = "adaptive"
+    if lease.server is not None and limits.server_interval > 0:
         answered(lease.server, sent_at, now, limits.server_interval)

@@ -8,6 +8,7 @@ FIRST_WAIT = 1.0  # seconds after the first 429 or 503 that names no time
 JITTER = 0.25  # of a wait, at most, is added to it
 LONGEST_REST = 3600.0  # seconds
 DAY = 86_400.0  # nobody is remembered for longer
+MOST = 100_000  # hosts that are remembered
 
 
 class Trouble:
@@ -40,7 +41,7 @@ class Troubles:
         The wait doubles with each such answer in a row. A host that asks for more than
         we wait rests instead, and 0 is returned.
         """
-        trouble = self._of.setdefault(name, Trouble())
+        trouble = self._trouble(name)
         trouble.strikes += 1
         if asked > limits.max_wait:
             trouble.until = max(trouble.until, now + min(asked, DAY))
@@ -53,7 +54,7 @@ class Troubles:
 
     def failed(self, name: str, limits: Limits, now: float, words: str) -> bool:
         """Count a connection that failed; True when the host rests from now on."""
-        trouble = self._of.setdefault(name, Trouble())
+        trouble = self._trouble(name)
         if trouble.until > now:  # asked before its rest: that says nothing new
             return True
         trouble.failures += 1
@@ -65,6 +66,12 @@ class Troubles:
         trouble.rule = "circuit"
         trouble.words = f"{trouble.failures} connections failed in a row, {words}"
         return True
+
+    def _trouble(self, name: str) -> Trouble:
+        """What is known of a host; of too many, the oldest is forgotten."""
+        if name not in self._of and len(self._of) >= MOST:
+            del self._of[next(iter(self._of))]
+        return self._of.setdefault(name, Trouble())
 
     def resting(self, name: str, now: float) -> Trouble | None:
         """The trouble of a host that rests now. After its rest, one try decides."""

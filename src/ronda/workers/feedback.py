@@ -33,6 +33,9 @@ class Feedback:
         self, trans: int, lease: Lease, visit: Visit, answer: Answer, step: Ask | Done
     ) -> Ask | Done:
         """The step that follows, once the frontier knows what came of a lease."""
+        good = isinstance(step, Done) and not answer.error and step.hold is None
+        if good and self._log is None and not self._frontier.troubled:
+            return step  # nearly always: there is nothing to tell
         now = lease.ended_at
         if self._log is not None and answer.error != GUARDED:
             self._write(lease, visit, answer, now - lease.started_at)
@@ -85,6 +88,12 @@ class Feedback:
             gap=round(lease.gap, 6),
             rule=lease.rule,
         )
+
+    def came_late(self, lease: Lease, visit: Visit, answer: Answer) -> None:
+        """An answer came after its lease was taken back; it was asked all the same."""
+        if self._log is not None and lease.asked:
+            seconds = lease.ended_at - lease.started_at
+            self._write(lease, visit, answer, seconds)
 
     def cut_off(self, lease: Lease, visit: Visit) -> None:
         """A request was given up before its answer came."""

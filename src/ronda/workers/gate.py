@@ -62,6 +62,7 @@ class Gate:
         self._heed = heed  # told the Crawl-delay of a host
         self._known: dict[str, Known] = {}
         self._waiting: dict[str, list[Item]] = {}
+        self._delays: dict[str, dict[str, float]] = {}  # host → authority → seconds
 
     def check(self, item: Item, now: float) -> Passed | Visit:
         """Whether an item may be asked; a visit is to be asked first."""
@@ -132,11 +133,18 @@ class Gate:
         return self._adopt(authority, Robots.parse(body), until)
 
     def _adopt(self, authority: str, rules: Robots, until: float) -> Known:
-        delay = rules.crawl_delay(self._agent)
-        if delay and self._heed is not None:
-            self._heed(urls.host(f"{authority}/"), delay)
+        self._learn_delay(authority, rules.crawl_delay(self._agent) or 0.0)
         known = self._known[authority] = Known(rules, until)
         return known
+
+    def _learn_delay(self, authority: str, delay: float) -> None:
+        """Of the authorities of one host (its ports), the longest delay holds."""
+        host = urls.host(f"{authority}/")
+        if self._heed is None or (not delay and host not in self._delays):
+            return
+        delays = self._delays.setdefault(host, {})
+        delays[authority] = delay
+        self._heed(host, max(delays.values()))
 
     def pending(self, host: str) -> int:
         """How many items wait for a robots.txt of a host."""

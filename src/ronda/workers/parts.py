@@ -17,7 +17,9 @@ from ronda.workers.gate import Shelf
 class Fetch(Protocol):
     """What a run needs of the room that asks."""
 
-    def ask(self, request: Request, address: str, last: bool) -> Awaitable[Answer]:
+    def ask(
+        self, request: Request, address: str, last: bool, server: str
+    ) -> Awaitable[Answer]:
         """One request, one answer."""
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from ronda import urls
-from ronda.errors import UrlError
 from ronda.frontier import Item, Lease, Wait
 from ronda.model import (
     RESTING,
@@ -26,13 +25,14 @@ from ronda.model import (
     Via,
     Visit,
 )
-from ronda.probes import SCHEMES, Handlers, Unsupported, verdict
+from ronda.probes import SCHEMES, Unsupported, verdict
 from ronda.workers.addresses import Addresses
 from ronda.workers.feed import ThreadedFeed
 from ronda.workers.feedback import Feedback
 from ronda.workers.gate import WEB, Gate, Passed, has_robots
 from ronda.workers.idle import Idle
 from ronda.workers.parts import Batches, Parts
+from ronda.workers.why import Why
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +64,7 @@ class Run:
         self._feedback = Feedback(
             parts.frontier, self._addresses, parts.is_public, parts.clock, parts.log
         )
+        self._why = Why(parts.frontier, self._gate, parts.book, parts.handlers)
         self._feeding: asyncio.Task[None] | None = None
         # Leases that a worker of ours is busy with.
         self._held: dict[int, tuple[Lease, Visit]] = {}
@@ -218,17 +219,21 @@ class Run:
 
     def ask(self, trans: int, lease: Lease, visit: Visit) -> Awaitable[Answer]:
         """The answer to a request, from the address its host was found at."""
-        host = lease.host
-        if lease.rests:
+        host, server = lease.host, lease.server
+        if server is not None:
+            address = server.address
+        elif lease.rests:
             return _known(Answer(error=RESTING, error_text=lease.rests))
-        if lease.server is None and host.name:
-            failure = self._addresses.failure(host.name)
+        else:
+            failure = self._addresses.failure(host.name) if host.name else None
             if failure is not None:
                 return _known(failure)
+            address = ""
         self.requests += 1
         lease.asked = True
         self._held[trans] = lease, visit
-        return self._fetch.ask(visit.request, host.pin, lease.last and self.fed)
+        last = lease.last and self.fed
+        return self._fetch.ask(visit.request, host.pin, last, address)
 
     def settle(
         self, trans: int, lease: Lease, visit: Visit, answer: Answer, step: Ask | Done
@@ -240,6 +245,7 @@ class Run:
         now = lease.ended_at = self._now()
         self._held.pop(trans, None)
         if not self._frontier.holds(trans):
+            self._feedback.came_late(lease, visit, answer)
             return False  # taken back meanwhile: another worker has it
         # All before the lease ends: a host that is idle would be forgotten, and with
         # it the address that it was moved to.
@@ -386,18 +392,8 @@ class Run:
         return [found for name in names if (found := self._frontier.why(name, now))]
 
     def why(self, text: str) -> list[Wait]:
-        """What a URL or a host waits for: its robots.txt, or a rule of politeness."""
-        host, url = named(text, self.handlers)
-        found = self._frontier.why(host, self._now())
-        pending = self._gate.pending(host) if self._gate is not None else 0
-        waits = [Wait(host, "robots", queued=pending)] if pending else []
-        if found is not None:
-            before = self._frontier.before(host, url) if url else None
-            words = "" if before is None else f"{before:,} before it"
-            waits.append(replace(found, detail=found.detail or words))
-        elif not waits and url and url in self._book:
-            waits.append(Wait(host, "done"))
-        return waits
+        """What a URL or a host waits for."""
+        return self._why(text, self._now())
 
     def summary(self) -> Summary:
         """The run so far in numbers."""
@@ -426,16 +422,3 @@ def charged(visit: Visit) -> Visit:
         return visit
     host = urls.host(visit.request.url)
     return visit if host == visit.host else replace(visit, host=host)
-
-
-def named(text: str, handlers: Handlers) -> tuple[str, str]:
-    """The politeness key that a URL or a host stands for, and the URL, if it is one."""
-    try:
-        url = urls.split_fragment(urls.normalise(text))[0]
-        return handlers.of(url).classify(url), url
-    except UrlError:
-        pass
-    try:
-        return urls.host(urls.normalise(f"http://{text}/")), ""
-    except UrlError:
-        return text, ""

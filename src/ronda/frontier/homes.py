@@ -1,0 +1,182 @@
+"""Who has a queue, and where they live: hosts and servers that come and go."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from math import inf
+
+from ronda import config, networks
+from ronda.frontier.host import NEVER, Host, Item, Server
+from ronda.frontier.politeness import Limits
+from ronda.frontier.turns import Turns
+
+
+class Homes:
+    """Binds hosts to queues and to the servers they live on, and lets go of both."""
+
+    def __init__(
+        self,
+        limits: Callable[[str, str], Limits],
+        settings: config.Frontier,
+        turns: Turns,
+        longest: float,
+        enqueue: Callable[[Item, float], None],
+        rest: Callable[[str, float], bool],
+    ) -> None:
+        self._limits = limits
+        self._settings = settings
+        self._turns = turns
+        self._longest = longest  # gap that anybody may have to keep at a server
+        self._enqueue = enqueue
+        self._rest = rest
+        self.hosts: dict[str, Host] = {}
+        self.servers: dict[str, Server] = {}
+        self.outside: dict[str, deque[Item]] = {}  # hosts that found no queue free
+        self.strangers: deque[Host] = deque()  # whose address is not looked for yet
+
+    def open(self, item: Item, now: float) -> None:
+        """Bind a queue to a host, or leave the item outside when all are taken."""
+        name = item.host
+        if len(self.hosts) >= self._settings.queue_count:
+            self.outside.setdefault(name, deque()).append(item)
+            return
+        host = self.hosts[name] = Host(name)
+        host.queue.append(item)
+        address = networks.literal(name)
+        if address or ":" in name or not name:  # a class such as "mx:…" has no server
+            host.valid_until = inf
+            self._settle(host, address)
+            self._turns.line_up(host, now)
+        else:
+            self.strangers.append(host)
+
+    def unresolved(self) -> Iterator[str]:
+        """The hosts whose address must be found before they can be asked; each once.
+
+        Any `put`, `take` or `done` may open a queue and so add to them.
+        """
+        while self.strangers:
+            yield self.strangers.popleft().name
+
+    def resolved(self, name: str, address: str, now: float, until: float = inf) -> None:
+        """Tell a host's address; "" when it has none, so that its visits can end.
+
+        Args:
+            name: the host.
+            address: where its connections go from now on.
+            now: the moment.
+            until: the moment to which that holds.
+        """
+        host = self.hosts.get(name)
+        if host is None or host.limits is not None:
+            return
+        server = self.servers.get(address)
+        most = self._settings.hosts_per_server
+        if server is not None and server.hosts >= most and not host.active:
+            self._crowd(host, server, now)
+            return
+        host.pin, host.valid_until = address, max(until, now + 1)
+        self._settle(host, address)
+        self._turns.line_up(host, now)
+        self.close(host, now)
+
+    def moved(self, name: str, address: str, now: float) -> None:
+        """Ask a host at another of its addresses from now on."""
+        host = self.hosts.get(name)
+        if host is None:
+            return
+        left = host.server
+        if left is not None:
+            self._leave(left, now)
+        # While it has work: the name servers would name the one that failed again.
+        host.pin, host.valid_until = address, inf
+        self._settle(host, address)
+        self._turns.pass_on(left, now)
+
+    def limit(self, name: str, now: float) -> None:
+        """Take new limits for a host: what it asks of robots has become known."""
+        host = self.hosts.get(name)
+        if host is None or host.limits is None:
+            return
+        address = host.server.address if host.server is not None else ""
+        host.limits = self._limits(name, address)
+        if host.started_at > NEVER and now + host.limits.interval > host.next_at:
+            host.next_at = now + host.limits.interval
+            host.rule = host.limits.rule
+
+    def _settle(self, host: Host, address: str) -> None:
+        host.limits = self._limits(host.name, address)
+        if address:
+            server = self.servers.get(address)
+            if server is None:
+                server = self.servers[address] = Server(address)
+            server.hosts += 1
+            host.server = server
+
+    def lose(self, host: Host, now: float) -> None:
+        """Ask the name servers again: what they said no longer holds."""
+        host.listed = False
+        host.limits = None
+        if host.server is not None:
+            self._turns.pass_on(host.server, now)
+            self._leave(host.server, now)
+            self.forget(host.server, now)
+            host.server = None
+        self.strangers.append(host)
+
+    def _crowd(self, host: Host, server: Server, now: float) -> None:
+        """Let a host wait without a queue: too many on its server have one."""
+        del self.hosts[host.name]
+        if server.crowd is None:
+            server.crowd = {}
+        server.crowd.setdefault(host.name, []).extend(host.drain())
+        self._admit(now)
+
+    def _leave(self, server: Server, now: float) -> None:
+        """A host has no queue on a server any more: the next of its crowd gets one."""
+        server.hosts -= 1
+        while server.crowd and server.hosts < self._settings.hosts_per_server:
+            name = next(iter(server.crowd))
+            host = self.hosts[name] = self.hosts.get(name) or Host(name)
+            for item in server.crowd.pop(name):
+                host.add(item, self._settings.queue_length)
+            if host.limits is None:
+                # At the address that is known: found elsewhere, it would leave nobody
+                # here to call the others of the crowd.
+                host.pin, host.valid_until = server.address, inf
+                self._settle(host, server.address)
+            self._rest(name, now)
+            self._turns.line_up(host, now)
+            self.close(host, now)
+
+    def close(self, host: Host, now: float) -> None:
+        """Free the queue of an idle host, once there is nothing to remember of it."""
+        if host.active or host.listed or host.queue:
+            return
+        if host.next_at > now:
+            host.listed = True
+            self._turns.at(host.next_at, host)
+        elif self.hosts.get(host.name) is host:
+            del self.hosts[host.name]
+            if host.server is not None:
+                self._leave(host.server, now)
+                self.forget(host.server, now)
+            self._admit(now)
+
+    def forget(self, server: Server, now: float) -> None:
+        """Drop a server that nobody lives on, once its gap is over."""
+        # Not while it stands in the timetable: that would drop its successor later.
+        if server.hosts or server.active or server.waking:
+            return
+        due = max(server.next_at, server.started_at + self._longest)
+        if due <= now:
+            self.servers.pop(server.address, None)
+        else:
+            server.waking = True
+            self._turns.at(due, server)
+
+    def _admit(self, now: float) -> None:
+        """Give a free queue to the host that has waited longest outside."""
+        if self.outside:
+            name = next(iter(self.outside))
+            for item in self.outside.pop(name):
+                self._enqueue(item, now)
