@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ronda.model import Certificate, Hop, Place, Result, State, Timings
 from ronda.store import Spool
+from ronda.store.spool import MOST
 
 texts = st.text(max_size=20)
 numbers = st.integers(0, 10**9)
@@ -133,3 +134,13 @@ def test_places_longer_than_the_buffer_come_back(spool: Spool) -> None:
         spool.note("a", place)
 
     assert spool.places("a") == tuple(long)
+
+
+def test_of_a_million_places_of_one_url_the_first_are_kept() -> None:
+    with Spool() as spool:
+        for line in range(1, MOST + 3):
+            spool.note("http://a.test/", Place("a.html", line))
+
+        places = spool.places("http://a.test/")
+        assert len(places) == MOST
+        assert (places[0].line, places[-1].line) == (1, MOST)

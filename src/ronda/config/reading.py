@@ -22,8 +22,8 @@ def described(setting: str) -> str:
     found: Any = Settings
     for name in setting.split("."):
         found = section(next(f.type for f in fields(found) if f.name == name))
-    meta: Meta = found.__metadata__[0]
-    return meta.description or ""
+    metas: tuple[Meta, ...] = found.__metadata__
+    return next((meta.description for meta in metas if meta.description), "")
 
 
 def section(kind: Any) -> Any:

@@ -15,7 +15,7 @@ from ronda.model import GUARDED, Request
 Open = Callable[[Any], socket.socket | int]
 
 DIED = (pycurl.E_RECV_ERROR, "Connection died, and the request is not sent twice")
-MOST = 10_000  # hosts without HTTP/2 that are remembered
+MOST = 10_000  # authorities without HTTP/2 that are remembered
 _SCHEMES = ("http", "https", "ftp", "ftps", "sftp")
 
 
@@ -26,7 +26,7 @@ class Sockets:
         self.guard = guard
         self.open = open_
         self.proxied = proxied()
-        self.without_http2: set[str] = set()  # hosts that took none of it
+        self.without_http2: set[str] = set()  # authorities that took none of it
 
 
 class Watch:
@@ -81,11 +81,16 @@ class Watch:
         # or may do better with it.
         url, known = self._request.url, self._sockets.without_http2
         if self._opened and url.startswith("https:") and len(known) < MOST:
-            known.add(urls.host(url))
+            known.add(authority(url))
         return int(pycurl.SOCKET_BAD)
 
     def _is_proxied(self) -> bool:
         return urls.scheme(self._request.url) in self._sockets.proxied
+
+
+def authority(url: str) -> str:
+    """The host and port of a normalised URL."""
+    return f"{urls.host(url)}:{urls.port(url) or ''}"
 
 
 def proxied() -> frozenset[str]:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ronda.model import Place, Result
 
 BUFFER = 64 * 1024  # bytes written at once
+MOST = 10_000  # places of one URL that are kept: a page may name it a million times
 _NONE = 0  # no place yet: real offsets are stored plus one
 _SIZE = 4  # bytes that hold a record's length
 _HEAD = Struct("<QI")  # a place's own: where the one before it is, and its length
@@ -32,6 +33,7 @@ class Spool:
         self._places = self._open()
         self._results = self._open()
         self._last = array("Q")  # number → where its newest place is, chained back
+        self._counts = array("H")  # number → places that are kept
         self._end = 0
         self._encode = msgspec.msgpack.Encoder().encode
         self._place = msgspec.msgpack.Decoder(Place)
@@ -63,6 +65,10 @@ class Spool:
         new = number == len(self._last)
         if new:
             self._last.append(_NONE)
+            self._counts.append(0)
+        if self._counts[number] >= MOST:
+            return new
+        self._counts[number] += 1
         record = self._encode(place)
         head = _HEAD.pack(self._last[number], len(record))
         self._last[number] = self._end + 1
