@@ -50,6 +50,7 @@ REFINED = (
     ("the name server itself fails", Answer(error=6, errno=11)),
     ("the system says that it was refused", Answer(error=7, errno=ECONNREFUSED)),
     ("the system says unreachable, or forbids it", Answer(error=7, errno=EHOSTUNREACH)),
+    ("instead of a status line", Answer(error=8, error_text="status line")),
     ("before the connection stands", Answer(error=28)),
     ("in the TLS handshake", Answer(error=28, error_text="SSL", timings=_DIALLED)),
     ("before the status line", Answer(error=28, timings=_DIALLED)),

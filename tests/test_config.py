@@ -170,7 +170,7 @@ def test_an_unknown_key_of_a_row_names_the_known_ones(folder):
 def test_a_wrong_option_of_politeness_is_named_as_such(folder):
     message = fault(None, {"politeness": {"interval": -1.0}})
 
-    assert message == "--interval: expected `float` >= 0.0"
+    assert message == "--interval: expected number >= 0.0"
 
 
 def test_an_option_of_politeness_is_named_as_it_is_written(folder):
@@ -243,7 +243,7 @@ def test_an_unknown_key_of_the_frontier_names_the_known_ones(folder):
 def test_what_is_no_network_is_not_allowed_to_be_one(folder, network):
     message = fault(written(folder, f'[guard]\nallow = ["{network}"]\n'))
 
-    assert message.startswith(f"guard.allow: '{network}' is neither")
+    assert message.startswith(f"guard.allow: '{network}': no")
 
 
 def test_an_unknown_section_names_the_known_ones(folder):

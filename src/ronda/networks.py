@@ -2,7 +2,14 @@
 
 from enum import StrEnum
 from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+    ip_network,
+)
 
 Address = IPv4Address | IPv6Address
 MANY = 8192  # addresses that are remembered
@@ -127,6 +134,23 @@ def parse(address: str) -> Address:
         ValueError: the text is not an address.
     """
     return ip_address(address.partition("%")[0])
+
+
+def network(text: str) -> IPv4Network | IPv6Network:
+    """A network, or an address as a network of one.
+
+    Raises:
+        ValueError: the text is neither, in words for who wrote it.
+    """
+    try:
+        return ip_network(text)
+    except ValueError:
+        pass
+    try:
+        meant = ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError("no network such as 10.1.0.0/16, and no address") from None
+    raise ValueError(f"not the first address of a network; write {meant}")
 
 
 def inside(address: Address) -> list[IPv4Address]:

@@ -117,7 +117,8 @@ def test_many_violations_are_counted_and_some_are_shown(
 def test_lines_that_cannot_be_read_are_counted_and_named(ronda: Command) -> None:
     ended = audited(ronda, HEAD, line(0), *["garbage"] * 9, line(1))
 
-    assert ended.code == 0
+    assert ended.code == 2
+    assert ended.out.startswith("not proven: 9 lines cannot be read; no violation in 2")
     assert "9 lines cannot be read; the first:\nrun.jsonl:3: not a " in ended.out
 
 

@@ -57,7 +57,7 @@ class TestGaps:
         self, ronda: Command, nginx: Nginx
     ) -> None:
         (ronda.folder / "ronda.toml").write_text(
-            '[[politeness]]\nmatch = "127.0.0.1[3]"\ninterval = 9\n'
+            '[[politeness]]\nmatch = "*.ronda.test"\ninterval = 9\n'
             '[[politeness]]\nmatch = "127.0.0.14/31"\ninterval = 0.2\n'
         )
         urls = [
@@ -109,7 +109,7 @@ class TestResting:
         words = {result["message"] for result in ended.results.values()}
         assert (
             "the host rests; not asked: 3 connections failed in a row, "
-            "the last: connection refused" in words
+            "the last: connection refused; left alone for 60 s" in words
         )
 
     def test_a_host_that_asks_for_a_year_is_left_alone(

@@ -6,6 +6,7 @@ import socket
 import struct
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pycurl
 import pytest
@@ -168,9 +169,21 @@ class TestBeforeAnythingIsDialled:
         assert fault(refused, "http://a.example/").reason == "address_refused"
 
     def test_files_are_no_addresses(self) -> None:
-        request = Request("file:///etc/passwd")
+        assert Guard(OPEN).check(Request("file:///etc/passwd"), "") is None
 
-        assert Guard(Settings(public_only=True)).check(request, "") is None
+    def test_strangers_documents_lead_to_files_beside_them_only(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "out.md").symlink_to("/etc/passwd")
+        monkeypatch.chdir(tmp_path)
+        guard = Guard(Settings(public_only=True))
+
+        def may(path: Path) -> bool:
+            return guard.check(Request(path.as_uri()), "") is None
+
+        assert may(tmp_path / "folder" / "in.md")
+        assert not may(tmp_path / "out.md")
+        assert not may(tmp_path.parent / "beside.md")
 
 
 # -- with real servers ---------------------------------------------------------------

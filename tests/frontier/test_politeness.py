@@ -1,5 +1,7 @@
 """Whose machine it is, and what the rows say, decides how fast it may be asked."""
 
+import re
+
 import pytest
 
 from ronda.config import Politeness
@@ -166,7 +168,6 @@ class TestMatches:
             ("a.example", "a.example.org", PUBLIC),
             ("a.example", "aXexample", PUBLIC),
             ("*.example", "example", PUBLIC),
-            ("[ab].example", "a.example", PUBLIC),
             ("93.184.216.35", "a.example", PUBLIC),
             ("10.0.0.0/8", "a.example", PUBLIC),
             ("10.0.0.0/8", "mx:a.example", ""),
@@ -266,3 +267,28 @@ class TestCrawlDelay:
         policy.heed("a.example", 2.0)
 
         assert policy.limits("a.example", PUBLIC).interval == 2.0
+
+
+class TestWrongMatches:
+    @pytest.mark.parametrize(
+        ("match", "words"),
+        [
+            ("127.0.0.1:8101", "without its port"),
+            ("example.org:8080", "without its port"),
+            ("https://example.org/", "write the host alone"),
+            ("10.1.0.1/16", "write 10.1.0.0/16"),
+            ("300.1.1.1", "no host"),
+            ("a b", "no host"),
+        ],
+    )
+    def test_what_can_match_nobody_is_refused_with_advice(
+        self, match: str, words: str
+    ) -> None:
+        with pytest.raises(SettingsError, match=re.escape(words)):
+            Policy([Politeness(match=match)])
+
+    def test_a_name_in_letters_of_its_own_is_known_by_its_punycode(self) -> None:
+        policy = Policy([Politeness(match="*.münchen.example", interval=7.0)])
+
+        limits = policy.limits("www.xn--mnchen-3ya.example", "93.184.216.34")
+        assert limits.interval == 7.0

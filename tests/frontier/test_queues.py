@@ -502,7 +502,7 @@ class TestRests:
         rested(queue)
 
         leases = all_taken(queue, 0.0)
-        words = "1 connections failed in a row, the last: refused"
+        words = "no connection, the last: refused; left alone for 60 s"
         assert [lease.rests for lease in leases] == [words] * 4
 
     def test_also_what_did_not_fit_into_its_queue(self) -> None:

@@ -149,7 +149,9 @@ class TestTheCircuit:
         trouble = found.resting(HOST, 0.0)
         assert trouble is not None
         assert trouble.rule == "circuit"
-        assert trouble.words == "3 connections failed in a row, the last: refused"
+        assert trouble.words == (
+            "3 connections failed in a row, the last: refused; left alone for 60 s"
+        )
 
     def test_after_its_rest_one_try_decides(self) -> None:
         found = troubles()

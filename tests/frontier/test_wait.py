@@ -193,7 +193,7 @@ def test_who_has_no_server_waits_for_nothing_but_its_turn() -> None:
 
 
 def test_a_host_that_rests_says_why() -> None:
-    assert why(circuit(), A).detail == "1 connections failed in a row, refused"
+    assert why(circuit(), A).detail == "no connection, refused; left alone for 60 s"
     assert why(retry_after(), A).detail == "it asks us to wait 9,000 s"
 
 

@@ -187,7 +187,8 @@ class TestTheFrontier:
 
         assert desk.rule == "circuit"
         assert desk.take()[1].rests == (
-            "2 connections failed in a row, the last: timed out while connecting"
+            "2 connections failed in a row, the last: timed out while connecting; "
+            "left alone for 60 s"
         )
 
     @pytest.mark.parametrize(

@@ -390,7 +390,6 @@ class TestCrawlDelay:
 
         assert self.heard(b"", shelf) == {"a.test": 7.0}
 
-
     def test_of_several_ports_the_longest_holds_until_it_is_taken_back(self) -> None:
         heard: list[float] = []
         gate = Gate("ronda/1", None, lambda _host, delay: heard.append(delay))

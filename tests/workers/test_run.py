@@ -626,7 +626,8 @@ class TestRests:
         assert rested.verdict is State.TEMPORARY
         assert rested.message == (
             "the host rests; not asked: 2 connections failed in a row, "
-            "the last: connection refused"
+            "the last: connection refused; "
+            "left alone for 60 s"
         )
 
     def test_other_hosts_are_asked_all_the_same(self) -> None:

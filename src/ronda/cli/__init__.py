@@ -62,6 +62,21 @@ class Commands(click.Group):
         """One of them, loaded."""
         return self.table[cmd_name]() if cmd_name in self.table else None
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with what may have been meant."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # noqa: PLC0415  # hardly needed
+
+            near = get_close_matches(args[0], self.table, 1)
+            words = f"did you mean {near[0]}?" if near else "there is none such"
+            raise click.UsageError(
+                f"{error.message.rstrip('.')}: {words}", ctx
+            ) from None
+
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ronda")
@@ -89,12 +104,23 @@ def main() -> None:
     sys.exit(code or 0)
 
 
+def _advised(error: click.ClickException) -> str:
+    """What is wrong, and where to look; on one line like all our errors."""
+    words = " ".join(error.format_message().split()).rstrip(".")
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        words = f"{words}; see '{error.ctx.command_path} --help'"
+    return words[0].lower() + words[1:]
+
+
 def _tell(error: Exception) -> int:
     """One line for a mistake, and its exit code; anything else is a bug, and raised."""
     if isinstance(error, ExceptionGroup):
         return _tell(error.exceptions[0])  # the tasks of a run fail together
-    if isinstance(error, click.ClickException):
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
         error.show()
+        return error.exit_code
+    if isinstance(error, click.ClickException):
+        click.echo(f"ronda: {_advised(error)}", err=True)
         return error.exit_code
     if isinstance(error, RondaError):
         click.echo(f"ronda: {error}", err=True)

@@ -107,7 +107,7 @@ class Progress:
 def _waits_for(wait: Wait) -> str:
     """A host, how much waits for it, and what it waits for itself."""
     words = f"{wait.queued:,}"
-    if wait.seconds is not None and wait.seconds >= 1:
+    if wait.seconds is not None:
         words += f", {wait.rule} {span(wait.seconds)}"
     return f"{wait.host or 'files'} ({words})"
 

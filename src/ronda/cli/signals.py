@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import sys
 from collections.abc import Coroutine
 from typing import Any
 
@@ -29,6 +30,8 @@ async def ended_by_signal(
             task.cancel()
         else:
             stop("interrupted")
+            words = f"what is under way has {GRACE:.0f} s; once more ends it at once"
+            sys.stderr.write(f"\nstopping: {words}\n")
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, interrupt)

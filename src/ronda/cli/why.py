@@ -10,11 +10,12 @@ import msgspec
 from ronda import urls
 from ronda.cli.codes import NOTHING
 from ronda.cli.progress import span
+from ronda.errors import UsageError
 from ronda.frontier import RULES, Wait
-from ronda.server import ask_all
+from ronda.server import Reply, ask_all
 
 
-@click.command()
+@click.command(short_help="Say what a run under way waits for.")
 @click.argument("asked", metavar="URL|HOST")
 @click.option(
     "--format",
@@ -36,6 +37,8 @@ def why(asked: str, form: str) -> int:
 
     Ends with 0 when a run knows of it, 1 when none does.
     """  # noqa: D301  # click reads \b
+    if not asked.strip():
+        raise UsageError("nothing to look for: give a URL or a host")
     replies = asyncio.run(ask_all(asked))
     if form == "json":
         sys.stdout.buffer.write(msgspec.json.encode(replies) + b"\n")
@@ -43,17 +46,19 @@ def why(asked: str, form: str) -> int:
         click.echo("No run is under way.")
     else:
         for reply in replies:
-            click.echo(f"process {reply.process}, under way for {span(reply.seconds)}:")
-            for line in _lines(asked, list(reply.waits)):
-                click.echo(f"  {line}")
+            click.echo("\n".join(_told(asked, reply)))
     return 0 if any(reply.waits for reply in replies) else NOTHING
 
 
-def _lines(asked: str, waits: list[Wait]) -> Iterator[str]:
-    if not waits:
-        yield f"{urls.shown(asked)}: nothing waits for it"
-    for wait in waits:
-        yield f"{urls.shown(wait.host or 'files')}: {'; '.join(_words(wait))}"
+def _told(asked: str, reply: Reply) -> Iterator[str]:
+    if reply.silent:
+        yield f"process {reply.process} does not answer"
+        return
+    yield f"process {reply.process}, under way for {span(reply.seconds)}:"
+    if not reply.waits:
+        yield f"  {urls.shown(asked)}: nothing waits for it"
+    for wait in reply.waits:
+        yield f"  {urls.shown(wait.host or 'files')}: {'; '.join(_words(wait))}"
 
 
 def _words(wait: Wait) -> Iterator[str]:
@@ -61,7 +66,7 @@ def _words(wait: Wait) -> Iterator[str]:
     if wait.detail:
         yield urls.shown(wait.detail, 200)
     if wait.seconds is not None:
-        yield f"{wait.seconds:.1f} s more"
+        yield f"next request in {wait.seconds:.1f} s"
     if wait.queued:
         yield f"{wait.queued:,} waiting"
     if wait.active:

@@ -1,7 +1,7 @@
 """Reads ronda.toml, lays options over it, and says in one line what is wrong."""
 
 import re
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
@@ -9,11 +9,21 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import fields
 
-from ronda import urls
+from ronda import networks, urls
 from ronda.config.sections import Settings
 from ronda.errors import SettingsError, UrlError
 
 FILE_NAME = "ronda.toml"
+_KINDS = {
+    "float": "number",
+    "float | null": "number",
+    "int": "whole number",
+    "int | null": "whole number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "list",
+    "object": "table",
+}
 _ROW = re.compile(r"\[\d+\]$")  # of a row: politeness[2]
 
 
@@ -89,11 +99,11 @@ def _require(settings: Settings) -> None:
             words = f"'{server}' is neither an address nor address:port"
             raise SettingsError(f"fetch.name_servers: {words}")
     for network in settings.guard.allow:
-        if not _is_network(network):
-            words = (
-                f"'{network}' is neither a network such as 10.1.0.0/16 nor an address"
-            )
-            raise SettingsError(f"guard.allow: {words}")
+        try:
+            networks.network(network)
+        except ValueError as error:
+            words = f"'{urls.shown(network)}': {error}"
+            raise SettingsError(f"guard.allow: {words}") from None
     headers = [*settings.fetch.headers.items(), ("user_agent", settings.fetch.agent)]
     for name, value in headers:
         if not (name + value).isascii() or not (name + value).isprintable():
@@ -109,14 +119,6 @@ def _is_server(text: str) -> bool:
     except ValueError:
         return False
     return port.isdecimal() and 0 < int(port) < 65536
-
-
-def _is_network(text: str) -> bool:
-    try:
-        ip_network(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _with_row(rows: Any, values: dict[str, Any]) -> Any:
@@ -151,6 +153,13 @@ def _read(path: Path | None) -> dict[str, Any]:
         raise SettingsError(f"{path}: {error.strerror}") from None
 
 
+def _plain(message: str) -> str:
+    """A message in the words of the settings' page, not of programmers."""
+    for theirs, ours in _KINDS.items():
+        message = message.replace(f"`{theirs}`", ours)
+    return message
+
+
 def _words(text: str) -> str:
     """What is wrong, with the key first and the known keys at hand."""
     message, _, where = text.partition(" - at `$")
@@ -158,7 +167,7 @@ def _words(text: str) -> str:
     if key == "politeness" and "`array`" in message:
         return "politeness: write it as rows, each under [[politeness]]"
     if "unknown field" not in message:
-        return f"{key}: {message[0].lower()}{message[1:]}"
+        return f"{key}: {_plain(message[0].lower() + message[1:])}"
     name = message.split("`")[1]
     table = next((f for f in fields(Settings) if f.name == _ROW.sub("", key)), None)
     known = fields(section(table.type) if table else Settings)

@@ -188,8 +188,8 @@ class Guard(Struct, frozen=True, forbid_unknown_fields=True):
     public_only: Annotated[
         bool,
         Meta(
-            description="Ask public addresses only, also for what you named yourself: "
-            "for documents that strangers wrote."
+            description="Ask public addresses only, and look at files of the working "
+            "directory only: for documents that strangers wrote."
         ),
     ] = False
 

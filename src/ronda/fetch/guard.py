@@ -2,8 +2,10 @@
 
 from functools import lru_cache
 from ipaddress import ip_network
+from pathlib import Path
 
 from ronda import config, networks, urls
+from ronda.fetch.local import is_within
 from ronda.model import GUARDED, Answer, Request
 from ronda.networks import Kind
 
@@ -54,10 +56,17 @@ class Guard:
         same pin and host: so these are looked at before every request.
         """
         if request.url.startswith("file:"):
-            return refused("a file of this machine") if request.public else None
+            return self._check_file(request)
         address = pin or networks.literal(urls.host(request.url))
         words = self.refusal(address, request.public) if address else ""
         return refused(words) if words else None
+
+    def _check_file(self, request: Request) -> Answer | None:
+        """Files are for what the operator named; not outside, where strangers wrote."""
+        outside = self._public_only and not is_within(request.url, Path())
+        if request.public or outside:
+            return refused("a file of this machine")
+        return None
 
     def _allows(self, address: str) -> bool:
         if not self._allowed:

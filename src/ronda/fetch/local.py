@@ -26,6 +26,14 @@ def is_odd(url: str) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
+def is_within(url: str, folder: Path) -> bool:
+    """Whether a file really lies in a folder, wherever links lead."""
+    try:
+        return _path(url).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):  # a circle of links
+        return False
+
+
 def why_unread(url: str) -> int:
     """The system's code for a file that libcurl could not read; 0 if it can be."""
     try:

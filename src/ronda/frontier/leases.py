@@ -19,6 +19,9 @@ class Leases:
     def __len__(self) -> int:
         return len(self._given)
 
+    def __iter__(self) -> Iterator[Lease]:
+        return iter(self._given.values())
+
     def give(self, host: Host, item: Item, now: float) -> tuple[int, Lease]:
         """Hand out an item."""
         self._serial += 1

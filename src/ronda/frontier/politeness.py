@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from typing import Any
 
 from msgspec import Struct
@@ -10,8 +10,10 @@ from msgspec.structs import force_setattr, replace
 
 from ronda import networks, urls
 from ronda.config import EVERYTHING, Politeness
-from ronda.errors import SettingsError
+from ronda.errors import SettingsError, UrlError
 
+_HOST = re.compile(r"[\w*\-]+(\.[\w*\-]+)*")
+_NUMBERS = re.compile(r"[\d.]+")
 CLASS = "class:"  # begins the key that a blocking plug-in gave
 _UNBOUNDED = 1 << 30
 
@@ -113,20 +115,39 @@ def _matcher(text: str) -> Callable[[str, str], bool]:
     text = text.removeprefix("[").removesuffix("]")  # as URLs write long addresses
     if text == EVERYTHING:
         return lambda _host, _address: True
-    if "/" in text or networks.literal(text):
-        return _network(text)
-    if not text or not text.isprintable() or " " in text:
-        words = f"'{urls.shown(text)}' is no host, pattern or network"
-        raise SettingsError(f"politeness.match: {words}")
-    parts = map(re.escape, text.lower().rstrip(".").split("*"))
-    pattern = re.compile(".*".join(parts))
+    try:
+        if "://" not in text and ("/" in text or networks.literal(text)):
+            network = networks.network(text)
+            return lambda _host, address: (
+                bool(address) and (ip_address(address) in network)
+            )
+        pattern = re.compile(".*".join(map(re.escape, _name(text).split("*"))))
+    except ValueError as error:
+        words = f"'{urls.shown(text)}': {error}"
+        raise SettingsError(f"politeness.match: {words}") from None
     return lambda host, _address: pattern.fullmatch(host) is not None
 
 
-def _network(text: str) -> Callable[[str, str], bool]:
+def _name(text: str) -> str:
+    """A host or a pattern of hosts, as hosts are written in normalised URLs.
+
+    Raises:
+        ValueError: it can match none.
+    """
+    text = text.lower().rstrip(".")
+    if text.startswith(CLASS):
+        return text
+    if "://" in text:
+        raise ValueError("a URL; write the host alone")
+    if ":" in text:
+        raise ValueError("write the host without its port: all ports count as one")
+    if not _HOST.fullmatch(text) or _NUMBERS.fullmatch(text):
+        raise ValueError("no host, pattern, address or network")
     try:
-        network = ip_network(text)
-    except ValueError as error:
-        words = f"'{urls.shown(text)}': {urls.shown(str(error))}"
-        raise SettingsError(f"politeness.match: {words}") from None
-    return lambda _host, address: bool(address) and ip_address(address) in network
+        return ".".join(map(_label, text.split(".")))
+    except UrlError:
+        raise ValueError("no name that a host can have") from None
+
+
+def _label(text: str) -> str:
+    return text if text.isascii() else urls.host(urls.normalise(f"http://{text}/"))

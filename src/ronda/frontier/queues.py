@@ -28,6 +28,7 @@ from ronda.frontier.politeness import Limits
 from ronda.frontier.trouble import Troubles
 from ronda.frontier.turns import Turns
 from ronda.frontier.wait import Wait, standing
+from ronda.model import Target, Visit
 
 DEFAULTS = config.Frontier()
 
@@ -164,7 +165,7 @@ class Frontier:
         given = self._leases.give(host, host.pop(), now)
         lease = given[1]
         lease.last = not host.queue
-        if host.started_at > NEVER:
+        if host.next_at > host.started_at > NEVER:
             lease.gap, lease.rule = host.next_at - host.started_at, host.rule
         host.active += 1
         host.started_at = now
@@ -341,6 +342,16 @@ class Frontier:
         """How many items of a host stand before a URL; None when it is not queued."""
         host = self._hosts.get(name)
         return host.position(url) if host is not None else None
+
+    def is_under_way(self, url: str) -> bool:
+        """Whether the visit of a URL is leased, or waits for a delay."""
+        delayed = (what for _, _, what in self._turns.timetable)
+        items = (*(lease.item for lease in self._leases), *delayed)
+        return any(
+            url == (item.target if isinstance(item, Visit) else item).url
+            for item in items
+            if isinstance(item, Target | Visit)
+        )
 
     def why(self, name: str, now: float) -> Wait | None:
         """What a host waits for; None when nothing is queued or under way for it."""

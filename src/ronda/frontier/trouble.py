@@ -64,7 +64,11 @@ class Troubles:
         trouble.rests += 1
         trouble.until = now + rest
         trouble.rule = "circuit"
-        trouble.words = f"{trouble.failures} connections failed in a row, {words}"
+        count = trouble.failures
+        failed = (
+            f"{count} connections failed in a row" if count > 1 else "no connection"
+        )
+        trouble.words = f"{failed}, {words}; left alone for {rest:,.0f} s"
         return True
 
     def _trouble(self, name: str) -> Trouble:

@@ -213,9 +213,15 @@ def _untrusted(answer: Answer) -> str | None:
     return VERIFY_REASONS.get(answer.verify)
 
 
+def _odd(answer: Answer) -> str | None:
+    # So libcurl calls on a kept connection what is no HTTP on a new one.
+    return "not_http" if "status line" in answer.error_text else None
+
+
 _REFINE: dict[int, Callable[[Answer], str | None]] = {
     6: _unnamed,
     7: _refused,
+    8: _odd,
     28: _phase,
     37: _unread,
     55: _cut_off,

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from ronda.frontier import Wait
 
-SECONDS = 5.0  # that a run may take to answer
+SECONDS = 3.0  # that a run may take to answer
 LONGEST = 128 * 1024  # bytes of a question: twice the longest URL
 
 
@@ -33,8 +33,9 @@ class Reply(Struct, frozen=True):
     """What a run says."""
 
     process: int
-    seconds: float  # since it began
-    waits: tuple[Wait, ...]
+    seconds: float = 0.0  # since it began
+    waits: tuple[Wait, ...] = ()
+    silent: bool = False  # it did not answer in time: stopped, or busy
 
 
 class Asked(Protocol):
@@ -119,7 +120,9 @@ async def _ask(path: Path, question: Question) -> Reply | None:
             return msgspec.json.decode(line, type=Reply)
     except ConnectionRefusedError:
         _remove(path)  # its run was killed
-    except (OSError, ValueError, TimeoutError):
+    except TimeoutError:
+        return Reply(int(path.stem), silent=True) if path.stem.isdecimal() else None
+    except (OSError, ValueError):
         pass  # it has just ended, or is not what it seems
     return None
 

@@ -46,7 +46,8 @@ class RequestLog:
 
     def __init__(self, path: Path) -> None:
         try:
-            self._file = path.open("wb")
+            # Unbuffered: whoever kills the run does not kill the proof.
+            self._file = path.open("wb", buffering=0)
         except OSError as error:
             raise UsageError(f"--request-log {path}: {error.strerror}") from None
         self._encode = msgspec.json.Encoder().encode

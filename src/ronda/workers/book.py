@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from ronda.clock import Clock
 from ronda.config import Settings
-from ronda.model import Answer, Place, Result, State, Verdict, Visit
+from ronda.model import RESTING, Answer, Place, Result, State, Verdict, Visit
 from ronda.probes import judge_fragment
 from ronda.probes.accept import Accept
 from ronda.probes.directives import directives
@@ -123,7 +123,7 @@ class Book:
             bytes=answer.size,
             certificate=answer.certificate,
             checked_at=moment.replace("+00:00", "Z"),
-            attempts=visit.attempts,
+            attempts=visit.attempts - (answer.error == RESTING),  # not asked
             directives=tuple(sorted(directives(answer, self._agent))),
         )
 

@@ -37,7 +37,7 @@ class Feedback:
         if good and self._log is None and not self._frontier.troubled:
             return step  # nearly always: there is nothing to tell
         now = lease.ended_at
-        if self._log is not None and answer.error != GUARDED:
+        if lease.host.name and answer.error != GUARDED:  # else nobody was asked
             self._write(lease, visit, answer, now - lease.started_at)
         if answer.error and self._addresses.move_on(lease, answer, now):
             return Ask(visit)
@@ -74,7 +74,8 @@ class Feedback:
     def _write(
         self, lease: Lease, visit: Visit, answer: Answer, seconds: float | None
     ) -> None:
-        assert self._log is not None  # noqa: S101  # asked by the callers
+        if self._log is None:
+            return
         self._log.add(
             at=round(self._epoch + lease.started_at, 6),
             seconds=None if seconds is None else round(seconds, 6),
@@ -91,14 +92,13 @@ class Feedback:
 
     def came_late(self, lease: Lease, visit: Visit, answer: Answer) -> None:
         """An answer came after its lease was taken back; it was asked all the same."""
-        if self._log is not None and lease.asked:
+        if lease.asked:
             seconds = lease.ended_at - lease.started_at
             self._write(lease, visit, answer, seconds)
 
     def cut_off(self, lease: Lease, visit: Visit) -> None:
         """A request was given up before its answer came."""
-        if self._log is not None:
-            self._write(lease, visit, Answer(), None)
+        self._write(lease, visit, Answer(), None)
 
 
 def _kind(visit: Visit) -> str:

@@ -146,6 +146,13 @@ class Gate:
         delays[authority] = delay
         self._heed(host, max(delays.values()))
 
+    def keeps(self, url: str) -> bool:
+        """Whether a URL waits for a robots.txt."""
+        if not url.startswith(WEB):
+            return False
+        waiting = self._waiting.get(_authority(url), ())
+        return any(url == asked_url(item) for item in waiting)
+
     def pending(self, host: str) -> int:
         """How many items wait for a robots.txt of a host."""
         return sum(

@@ -24,16 +24,26 @@ class Why:
     def __call__(self, text: str, now: float) -> list[Wait]:
         """Its robots.txt, a rule of politeness, or nothing any more."""
         host, url = self._named(text)
+        if url:
+            return self._of_url(host, url, now) if url in self._book else []
+        return self._of_host(host, now)
+
+    def _of_host(self, host: str, now: float) -> list[Wait]:
         pending = self._gate.pending(host) if self._gate is not None else 0
         waits = [Wait(host, "robots", queued=pending)] if pending else []
         found = self._frontier.why(host, now)
-        if found is not None:
-            before = self._frontier.before(host, url) if url else None
-            words = "" if before is None else f"{before:,} before it"
-            waits.append(replace(found, detail=found.detail or words))
-        elif not waits and url and url in self._book:
-            waits.append(Wait(host, "done"))
-        return waits
+        return waits if found is None else [*waits, found]
+
+    def _of_url(self, host: str, url: str, now: float) -> list[Wait]:
+        """Four cases: it waits at the gate, in a queue, is under way, or has ended."""
+        if self._gate is not None and self._gate.keeps(url):
+            return [Wait(host, "robots", queued=self._gate.pending(host))]
+        found = self._frontier.why(host, now)
+        before = self._frontier.before(host, url)
+        if found is not None and before is not None:
+            return [replace(found, detail=found.detail or f"{before:,} before it")]
+        under_way = self._frontier.is_under_way(url)
+        return [Wait(host, "asked" if under_way else "done")]
 
     def _named(self, text: str) -> tuple[str, str]:
         """The politeness key that a text stands for, and the URL, if it is one."""

@@ -13,7 +13,7 @@ from ronda.cli.audit.findings import Findings
 from ronda.cli.audit.intake import Picked, asked, collect
 from ronda.cli.audit.limits import limits_for, own_rows
 from ronda.cli.audit.sources import Source
-from ronda.cli.codes import BROKEN
+from ronda.cli.codes import BROKEN, UNUSABLE
 from ronda.cli.options import OPTIONS, as_settings, with_options
 from ronda.cli.outputs import terminal_style
 from ronda.config import Politeness, load
@@ -29,7 +29,7 @@ def _with_limits(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(command, [o for o in OPTIONS if o.setting in _SETTINGS])
 
 
-@click.command()
+@click.command(short_help="Prove from a log that a run was polite.")
 @click.argument("names", nargs=-1, metavar="LOG...")
 @click.option(
     "--config",
@@ -86,8 +86,8 @@ def audit(names: tuple[str, ...], config_file: Path | None, **given: Any) -> int
       ronda audit access.log.1.gz access.log --log-format \\
         '$msec $host $server_addr "$request" $request_time "$http_user_agent"'
 
-    Ends with 0 when no limit was broken, 1 when one was, 2 when a log cannot be used
-    or holds no request.
+    Ends with 0 when no limit was broken, 1 when one was, 2 when a log holds no
+    request, or lines that cannot be read: then nothing is proven.
     """  # noqa: D301  # click reads \b
     if not names:
         raise UsageError("nothing to audit: give a log, or -")
@@ -102,7 +102,9 @@ def audit(names: tuple[str, ...], config_file: Path | None, **given: Any) -> int
         structured.write(found, sys.stdout)
     else:
         text.write(found, sys.stdout, terminal_style(sys.stdout, settings.report))
-    return 0 if found.audit.polite else BROKEN
+    if not found.audit.polite:
+        return BROKEN
+    return 0 if found.proven else UNUSABLE
 
 
 def _logs(names: Sequence[str], form: str) -> list[Log]:

@@ -20,6 +20,11 @@ class Findings(Struct, frozen=True):
     unreadable: int  # lines
     problems: tuple[Problem, ...]  # the first of them
 
+    @property
+    def proven(self) -> bool:
+        """Whether no limit was broken, in all that the logs hold."""
+        return self.audit.polite and not self.unreadable
+
     def request(self, mention: Mention) -> str:
         """Method and URL of a request."""
         return self.asked.get((mention.log, mention.line), "")

@@ -11,13 +11,20 @@ from ronda.urls import shown
 _UNITS = {1.0: "1 s", 0.001: "1 ms", 1e-6: "1 µs"}
 
 
-def conclusion(audit: Audit) -> str:
+def conclusion(found: Findings) -> str:
     """The line a reader came for."""
+    audit = found.audit
     what = counted(audit.requests, "request")
     if audit.hosts:
         what += f" to {counted(len(audit.hosts), 'host')}"
     if audit.servers:
         what += f" on {counted(len(audit.servers), 'server')}"
+    if audit.polite and found.unreadable:
+        lines = counted(found.unreadable, "line")
+        return f"not proven: {lines} cannot be read; no violation in {what}"
+    tallies = (*audit.hosts, *audit.servers)
+    if audit.polite and _free(tallies) == len(tallies):
+        return f"nothing to judge: no limit holds for {what}"
     if audit.polite:
         return f"polite: {what}, no violation"
     broken = ", ".join(f"{shown(safe_text(k))} {v:,}" for k, v in audit.broken.items())

@@ -35,6 +35,7 @@ def _head(found: Findings) -> dict[str, Any]:
     return {
         "ronda": __version__,
         "polite": audit.polite,
+        "proven": found.proven,
         "requests": audit.requests,
         "resolution": audit.resolution,
         "kind": found.kind,

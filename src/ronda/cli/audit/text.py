@@ -24,8 +24,9 @@ _NONE = "-"
 def write(found: Findings, out: TextIO, style: Style) -> None:
     """Write it all; of violations, as many as were kept."""
     audit = found.audit
-    colour = COLOURS[State.OK if audit.polite else State.BROKEN]
-    out.write(style.paint(conclusion(audit), colour) + "\n")
+    state = State.OK if found.proven else State.WARNING
+    colour = COLOURS[state if audit.polite else State.BROKEN]
+    out.write(style.paint(conclusion(found), colour) + "\n")
     out.writelines(f"{line}\n" for line in remarks(found))
     problems = (_safe(problem_line(problem)) for problem in found.problems)
     out.writelines(style.paint(problem, YELLOW) + "\n" for problem in problems)

@@ -30,7 +30,7 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_options(command, [o for o in OPTIONS if o.setting in _SETTINGS])
 
 
-@click.command()
+@click.command(short_help="Show which line of a robots.txt decides.")
 @click.argument("source", default="", metavar="URL")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(

@@ -63,6 +63,10 @@ _COMBINED = f'{_COMMON}$body_bytes_sent "$http_referer" "$http_user_agent"$more'
 # What servers write unless told otherwise; many add something at the end. The first
 # that a line matches is taken, so the one that asks for most stands first.
 KNOWN = {
+    "audit": LogFormat.parse(
+        "$msec $remote_addr $server_addr $host "
+        '"$request" $status $request_time "$http_user_agent"'
+    ),
     "vhost_combined": LogFormat.parse(f"$server_name:$server_port {_COMBINED}"),
     "combined": LogFormat.parse(_COMBINED),
     "common": LogFormat.parse(f"{_COMMON}$body_bytes_sent"),

@@ -146,11 +146,13 @@ class _Judge:
             # looser one is broken for sure.
             allowed, rule, _ = min(earlier, later)
             earlier = later
+            limit = allowed
             if run.key == "host" and self._requests.gap[second] > allowed:
                 allowed, rule = self._requests.gap[second], self._rule(second)
             gap = at[second] - at[first]
             if shortest is None or gap < shortest:
-                shortest, asked = gap, allowed
+                # The settings' own limit, where there is one: a reader looks for it.
+                shortest, asked = gap, limit or allowed
             if gap + self._step < allowed:
                 seconds = allowed / MICROSECONDS, gap / MICROSECONDS
                 yield self._violation(run, rule, seconds, (first, second))
