@@ -71,3 +71,17 @@ def test_a_summary_knows_how_many_were_checked() -> None:
 
     assert Summary(counts=counts).checked == 5
     assert Summary().checked == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "reached"),
+    [
+        (Answer(error=28), False),
+        (Answer(error=28, timings=Timings(connect=0.1)), True),
+        (Answer(error=28, sent_at=5.0), True),  # a kept connection takes no time
+    ],
+)
+def test_a_server_was_reached_when_something_was_sent(
+    answer: Answer, reached: bool
+) -> None:
+    assert answer.reached is reached

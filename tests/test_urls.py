@@ -159,3 +159,35 @@ def test_a_text_from_outside_is_shown_on_one_short_line(text: str, size: int) ->
 
     assert len(shown) == min(len(text), size)
     assert shown.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("url", "key"),
+    [
+        ("http://two.test./x", "two.test"),
+        ("sftp://HOST.Example/x", "host.example"),
+        ("http://127.0.0.1/", "127.0.0.1"),
+        ("http://./", "."),
+        ("mailto:a@b.test", ""),
+    ],
+)
+def test_a_host_has_one_key_however_it_is_spelt(url: str, key: str) -> None:
+    assert urls.host_key(url) == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "//bob:s3cret@ex ample/",
+        "http:\\\\bob:s3cret@example",
+        "ftp:bob:s3cret@example",
+        "http://bob:s3/s3cret@example.org/",
+    ],
+)
+def test_what_may_be_a_password_is_masked_in_any_text(text: str) -> None:
+    assert "s3" not in urls.masked(text)
+
+
+def test_what_is_no_password_is_not_masked() -> None:
+    for text in ("https://a.test/@user", "mailto:bob@a.test", "a: b@c"):
+        assert urls.masked(text) == text

@@ -18,7 +18,7 @@ from ronda.frontier.robots import SIZE_LIMIT
 from ronda.frontier.scope import read_ignore
 from ronda.model import Answer, Found, Problem, Request, Target, Verdict, Visit
 from ronda.probes import Handlers
-from ronda.store import RequestLog, Shelf, Spool, cache_folder
+from ronda.store import Attic, RequestLog, Shelf, Spool, cache_folder
 from ronda.targets import anchors, links_of, media_type
 from ronda.workers.alone import Alone
 from ronda.workers.book import Book, Listener
@@ -74,7 +74,7 @@ async def check(
     evidence = keep_ok or listener is not None or settings.check.slow is not None
     guard = Guard(settings.guard)
     policy = Policy(settings.politeness)
-    shelf = Shelf(cache_folder() / "robots")
+    shelf, attic = Shelf(cache_folder() / "robots"), Attic()
     async with (
         Names(settings.fetch.name_servers, guard, clock) as names,
         Asker(settings.fetch, names, handlers.called, guard, evidence) as asker,
@@ -94,6 +94,7 @@ async def check(
             policy=policy,
             is_public=guard.is_public,
             shelf=shelf,
+            attic=attic,
             log=log,
         )
         run = Run(parts, ThreadedFeed(found) if may_block else Feed(found))
@@ -102,6 +103,7 @@ async def check(
         finally:
             run.close()
             shelf.tidy()
+            attic.close()
 
 
 def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
@@ -127,7 +129,7 @@ async def robots_of(settings: Settings, url: str) -> tuple[Visit, Answer, Verdic
     once = replace(settings, fetch=replace(settings.fetch, retries=0, processes=1))
     handlers, guard, clock = Handlers(once), Guard(once.guard), SystemClock()
     where = urls.without_credentials(urls.join(url, "/robots.txt"))
-    target = Target(where, urls.host(where), robots=True)
+    target = Target(where, urls.host_key(where), robots=True)
     request = Request(where, "GET", body=SIZE_LIMIT + 1, raw=True)
     visit = Visit(target, request, target.host)
     async with (

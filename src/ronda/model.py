@@ -133,6 +133,11 @@ class Answer(Struct, frozen=True, array_like=True):
     names: tuple[str, ...] = ()  # mail servers, best first
     sent_at: float = 0.0  # monotonic moment at which the request left; 0: not known
 
+    @property
+    def reached(self) -> bool:
+        """Whether the server was connected to; a kept connection takes no time."""
+        return self.timings.connect > 0 or self.sent_at > 0
+
     def header(self, name: str) -> str:
         """The value of a header (lower-case name), or an empty string."""
         wanted = name.encode() + b":"

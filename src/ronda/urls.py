@@ -26,6 +26,8 @@ _PLAIN = re.compile(
 # Steps upwards, and names in punycode, which have rules of their own.
 _DOUBT = re.compile(r"/\.|--")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+# In any text: whatever may be meant for a password, slashes too.
+_SECRET = re.compile(r"(?<=[/\\:])[^\s/\\@:]*:\S*@")
 _CREDENTIALS = re.compile(r"(?<=://)[^/?#@]*@")
 
 
@@ -55,7 +57,7 @@ def _parse(parse: object, *texts: str) -> str:
     try:
         return parse(*texts)  # type: ignore[operator, no-any-return]
     except ValueError:  # also UnicodeError: lone surrogates
-        raise UrlError(f"not a URL: {shown(texts[-1])}") from None
+        raise UrlError(f"not a URL: {shown(masked(texts[-1]))}") from None
 
 
 def is_absolute(text: str) -> bool:
@@ -72,6 +74,15 @@ def host(url: str) -> str:
     """The name or address a normalised URL asks for, without its port."""
     found = _AUTHORITY.match(url)
     return found[2] if found else ""
+
+
+def host_key(url: str) -> str:
+    """The host of a normalised URL, in the one spelling that politeness knows it by.
+
+    Schemes that are not of the web keep capitals, and any name may end with a dot.
+    """
+    name = host(url).lower()
+    return name if name[-1:] != "." else name.rstrip(".") or name
 
 
 def port(url: str) -> int | None:
@@ -91,6 +102,11 @@ def split_fragment(url: str) -> tuple[str, str]:
 def without_credentials(url: str) -> str:
     """A normalised URL as it may be shown: no user, no password."""
     return _CREDENTIALS.sub("", url, count=1) if "@" in url else url
+
+
+def masked(text: str) -> str:
+    """A text that is no normalised URL, without what may be a user and a password."""
+    return _SECRET.sub("", text) if "@" in text else text
 
 
 def shown(text: str, length: int = 100) -> str:

@@ -192,3 +192,14 @@ class TestLog:
         assert ended.code == 2
         assert ended.err.startswith(f"ronda: --request-log {name}: ")
         assert ended.err.count("\n") == 1
+
+
+class TestInputs:
+    @pytest.mark.parametrize("option", ["--request-log", "--output"])
+    def test_an_input_is_not_written_over(self, ronda: Command, option: str) -> None:
+        name = ronda.listed(["http://127.0.0.1/"], "in.json")
+        ended = ronda("check", name, option, f"./{name}")
+
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+        assert "written over" in ended.err
+        assert (ronda.folder / name).read_text() == "http://127.0.0.1/\n"

@@ -258,10 +258,8 @@ def _micro(seconds: float) -> int:
 
 def _too_soon(key: str, entries: list[Entry]) -> Iterable[tuple[str, int, int]]:
     for before, after in pairwise(entries):
-        values = [
-            getattr(_limits(e.host, e.server), KEYS[key][0]) for e in (before, after)
-        ]
-        allowed, rule = min(values), KEYS[key][0]
+        rule = KEYS[key][0]
+        allowed = getattr(_limits(after.host, after.server), rule)
         if key == "host" and after.gap > allowed:
             allowed, rule = after.gap, after.rule
         if _micro(after.at) - _micro(before.at) + STEP < _micro(allowed):
@@ -333,3 +331,23 @@ def _numbered(entry: Entry, line: int) -> Entry:
     return Entry(
         **{f: getattr(entry, f) for f in entry.__struct_fields__} | {"line": line}
     )
+
+
+def test_a_lax_neighbour_between_them_hides_nothing() -> None:
+    def limits(host: str, _server: str) -> Limits:
+        return Limits(server_interval=0.0 if host == "lax" else 10.0)
+
+    entries = [
+        asked(0.0, host="a", server="s", line=1),
+        asked(0.1, host="lax", server="s", line=2),
+        asked(0.2, host="b", server="s", line=3),
+    ]
+    found = audit(entries, limits)
+
+    assert broken(found) == [("server_interval", 2, 3)]
+
+
+def test_requests_that_name_nobody_are_counted() -> None:
+    found = judged(asked(0.0), asked(5.0, host="", server=""))
+
+    assert (found.polite, found.unjudged) == (True, 1)

@@ -785,12 +785,36 @@ class TestSpills:
         queue = holding([target(A, n) for n in range(5)], queue_length=2)
         queue.put(visit(A, 9), 0.0)
 
-        places = [queue.before(A, target(A, n).url) for n in (9, 0, 1, 4)]
-        assert places == [0, 1, 2, 5]
+        waits = [queue.whereabouts(target(A, n).url, 0.0) for n in (9, 0, 1, 4)]
+        assert [wait and wait.detail for wait in waits] == [
+            f"{place} before it" for place in (0, 1, 2, 5)
+        ]
 
     @pytest.mark.parametrize("host", [A, B])
     def test_of_a_url_that_is_not_queued_nothing_is_told(self, host: str) -> None:
-        assert holding([target(A)]).before(host, target(host, 7).url) is None
+        queue = holding([target(A)])
+
+        assert queue.whereabouts(target(host, 7).url, 0.0) is None
+
+    def test_a_url_is_found_wherever_its_visit_stands(self) -> None:
+        queue = holding([target(A, 1), target(B, 2)], queue_count=1)
+        queue.put(target(A, 3), 0.0, delay=5.0)
+        take(queue, 0.0)
+
+        rules = [
+            wait and wait.rule
+            for url in (target(A, 1).url, target(B, 2).url, target(A, 3).url)
+            for wait in [queue.whereabouts(url, 0.0)]
+        ]
+        assert rules == ["asked", "queue", "retry"]
+
+    def test_what_is_recalled_is_queued_no_more(self) -> None:
+        items = [target(A, n) for n in range(5)]
+        queue = holding(list(items), queue_length=2)
+
+        assert queue.recall(A) == items
+        assert queue.idle
+        assert queue.take(0.0) is None
 
     def test_the_longest_queues_are_named_first(self) -> None:
         queue = holding([target(A, n) for n in range(5)], queue_length=2)
@@ -868,3 +892,46 @@ class TestQueues:
 
         found = [lease.item for lease in emptied(queue)]
         assert Counter(map(id, found)) == Counter(map(id, items))
+
+
+class TestHomes:
+    def test_two_spellings_of_an_address_are_one_server(self) -> None:
+        hosts = ["127.0.0.1", "[::ffff:7f00:1]"]
+        queue = holding([target(host) for host in hosts], Limits(server_interval=1.0))
+        take(queue, 0.0)
+
+        assert queue.take(0.5) is None
+
+    def test_a_host_that_is_held_does_not_lose_that_in_a_crowd(self) -> None:
+        limits = Limits(per_server=9)
+        queue = frontier(limits, hosts_per_server=1)
+        queue.put(target("a.example", 1), 0.0)
+        queue.resolved(next(queue.unresolved()), "10.0.0.1", 0.0, 2.0)
+        trans, _ = take(queue, 0.0)
+        queue.put(target("a.example", 2), 0.0)
+        queue.throttled(trans, 50.0, 0.0)
+        queue.done(trans, 0.0)
+        queue.put(target("b.example"), 3.0)
+        queue.resolved(next(queue.unresolved()), "10.0.0.1", 3.0)
+
+        leased = [lease.host.name for lease in all_taken(queue, 3.0)]
+        resolve(queue, "10.0.0.1", 4.0)
+        leased += [lease.host.name for lease in all_taken(queue, 49.0)]
+        assert "a.example" not in leased
+
+    def test_a_delay_that_is_learnt_while_the_address_is_looked_for_is_kept(
+        self,
+    ) -> None:
+        policy = Policy([Politeness(interval=0.0, factor=0.0)])
+        queue = Frontier(policy.limits)
+        for number in range(2):
+            queue.put(target("a.example", number), 0.0)
+        queue.resolved(next(queue.unresolved()), "10.0.0.1", 0.0, 1.0)
+        queue.done(take(queue, 0.0)[0], 0.0)
+        assert queue.take(2.0) is None  # its address is looked for again
+        policy.heed("a.example", 6.0)
+        queue.limit("a.example", 2.0)
+        queue.resolved(next(queue.unresolved()), "10.0.0.1", 2.0)
+
+        assert queue.take(5.9) is None
+        assert queue.take(6.0) is not None

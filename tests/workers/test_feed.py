@@ -95,7 +95,7 @@ def test_room_that_is_made_just_before_the_thread_waits_is_seen() -> None:
         feed: ThreadedFeed[int] = ThreadedFeed(range(AHEAD + 10))
         feed._room = Unlucky()
         feeds.append(feed)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             return sum([len(batch) async for batch in feed])
 
     assert asyncio.run(run()) == AHEAD + 10

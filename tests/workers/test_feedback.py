@@ -179,6 +179,13 @@ class TestTheFrontier:
         assert desk.rule == "retry-after"
         assert desk.take()[1].rests
 
+    def test_a_head_that_is_turned_away_is_not_forgotten_before_its_get(self) -> None:
+        desk = Desk(STRANGER)
+        desk.heed(Answer(status=503), Ask(a_visit(), hold=0.0))
+        desk.heed(Answer(status=503), Ask(a_visit()))
+
+        assert desk.frontier.troubled
+
     def test_one_that_cannot_be_reached_too_often_rests(self) -> None:
         desk = Desk()
         desk.heed(NOBODY, Done(FAULT))

@@ -358,6 +358,14 @@ class TestHowLong:
 
         assert gate.check(target("private"), DAY) is True
 
+    def test_the_hosts_are_told_whose_rules_have_ended(self) -> None:
+        gate = knowing(RULES)
+
+        assert gate.ends_at == DAY
+        assert gate.ended(DAY - 1) == set()
+        assert gate.ended(DAY) == {"a.test"}
+        assert gate.ends_at == inf
+
 
 class TestCrawlDelay:
     def heard(self, body: bytes, shelf: FakeShelf | None = None) -> dict[str, float]:

@@ -53,6 +53,7 @@ def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> in
     if not inputs:
         raise UsageError("nothing to check: give a URL, a file, a folder, or -")
     settings = load(config_file, as_settings(given))
+    _spare(inputs, settings)
     return asyncio.run(check_inputs(settings, inputs))
 
 
@@ -83,6 +84,14 @@ async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
         summary = run.summary()
         outputs.write(spool, summary)
     return _exit_code(summary)
+
+
+def _spare(inputs: Sequence[str], settings: Settings) -> None:
+    """Do not write over what is to be read."""
+    named = {os.path.realpath(name) for name in inputs}
+    for name in (*settings.report.output, settings.report.request_log):
+        if name and os.path.realpath(name) in named:
+            raise UsageError(f"{name}: an input, which would be written over")
 
 
 def _request_log(settings: Settings) -> AbstractContextManager[RequestLog | None]:

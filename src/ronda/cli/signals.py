@@ -17,18 +17,19 @@ async def ended_by_signal(
     """Carry out some work; False when it was cut off by a second signal."""
     loop = asyncio.get_running_loop()
     task = loop.create_task(work, name="run")
-    forced = False
+    forced = asked = False
 
     def stop(why: str) -> None:
         run.stop(why)
         loop.call_later(GRACE, task.cancel)
 
     def interrupt() -> None:
-        nonlocal forced
-        if run.stopped == "interrupted":
+        nonlocal forced, asked
+        if asked:
             forced = True
             task.cancel()
         else:
+            asked = True
             stop("interrupted")
             words = f"what is under way has {GRACE:.0f} s; once more ends it at once"
             sys.stderr.write(f"\nstopping: {words}\n")

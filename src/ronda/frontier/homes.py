@@ -2,12 +2,16 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import chain
 from math import inf
 
 from ronda import config, networks
-from ronda.frontier.host import NEVER, Host, Item, Server
+from ronda.frontier.host import NEVER, Host, Item, Server, is_of
 from ronda.frontier.politeness import Limits
 from ronda.frontier.turns import Turns
+from ronda.frontier.wait import Wait
+
+CROWD_SECONDS = 300.0  # that the address of a host from a crowd is taken for known
 
 
 class Homes:
@@ -69,9 +73,10 @@ class Homes:
         host = self.hosts.get(name)
         if host is None or host.limits is not None:
             return
-        server = self.servers.get(address)
+        server = self.servers.get(networks.short(address))
         most = self._settings.hosts_per_server
-        if server is not None and server.hosts >= most and not host.active:
+        idle = not host.active and host.next_at <= now  # nothing to remember of it
+        if server is not None and server.hosts >= most and idle:
             self._crowd(host, server, now)
             return
         host.pin, host.valid_until = address, max(until, now + 1)
@@ -104,11 +109,16 @@ class Homes:
             host.rule = host.limits.rule
 
     def _settle(self, host: Host, address: str) -> None:
-        host.limits = self._limits(host.name, address)
+        host.limits = limits = self._limits(host.name, address)
+        # A Crawl-delay may have become known while its address was looked for.
+        if host.started_at + limits.interval > host.next_at:
+            host.next_at = host.started_at + limits.interval
+            host.rule = limits.rule
         if address:
-            server = self.servers.get(address)
+            key = networks.short(address)
+            server = self.servers.get(key)
             if server is None:
-                server = self.servers[address] = Server(address)
+                server = self.servers[key] = Server(key)
             server.hosts += 1
             host.server = server
 
@@ -140,9 +150,9 @@ class Homes:
             for item in server.crowd.pop(name):
                 host.add(item, self._settings.queue_length)
             if host.limits is None:
-                # At the address that is known: found elsewhere, it would leave nobody
-                # here to call the others of the crowd.
-                host.pin, host.valid_until = server.address, inf
+                # At the address that is known: found elsewhere at once, it would leave
+                # nobody here to call the others of the crowd.
+                host.pin, host.valid_until = server.address, now + CROWD_SECONDS
                 self._settle(host, server.address)
             self._rest(name, now)
             self._turns.line_up(host, now)
@@ -180,3 +190,22 @@ class Homes:
             name = next(iter(self.outside))
             for item in self.outside.pop(name):
                 self._enqueue(item, now)
+
+    def left_out(self, name: str) -> Wait | None:
+        """What a host without a queue waits for, if it has work."""
+        if name in self.outside:
+            return Wait(name, "queue", queued=len(self.outside[name]))
+        for server in self.servers.values():
+            if server.crowd and name in server.crowd:
+                count = len(server.crowd[name])
+                return Wait(name, "crowd", queued=count, address=server.address)
+        return None
+
+    def whereabouts(self, url: str) -> Wait | None:
+        """What a URL of a host without a queue waits for."""
+        crowds = (server.crowd for server in self.servers.values() if server.crowd)
+        everybody = chain(self.outside.items(), *(crowd.items() for crowd in crowds))
+        for name, items in everybody:
+            if any(is_of(item, url) for item in items):
+                return self.left_out(name)
+        return None

@@ -13,6 +13,11 @@ NEVER = -inf  # the last start of who was not asked yet
 Item = Target | Visit
 
 
+def is_of(item: Item, url: str) -> bool:
+    """Whether an item is the visit of a URL, at whatever hop."""
+    return url == (item.target if isinstance(item, Visit) else item).url
+
+
 class Server:
     """One address: what all the hosts that live on it share."""
 
@@ -115,8 +120,7 @@ class Host:
     def position(self, url: str) -> int | None:
         """How many items stand before the target of a URL; None when it is not here."""
         for place, item in enumerate(chain(self.queue, self.spill or ())):
-            target = item.target if isinstance(item, Visit) else item
-            if url == (target if isinstance(target, str) else target.url):
+            if item == url or (not isinstance(item, str) and is_of(item, url)):
                 return place
         return None
 

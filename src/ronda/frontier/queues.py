@@ -18,17 +18,18 @@ from heapq import nlargest
 from math import inf
 from random import Random
 
+from msgspec.structs import replace
+
 from ronda import config
 from ronda.frontier import leases
 from ronda.frontier.homes import Homes
-from ronda.frontier.host import NEVER, Host, Item, Lease, Server
+from ronda.frontier.host import NEVER, Host, Item, Lease, Server, is_of
 from ronda.frontier.leases import Leases
 from ronda.frontier.pace import adapted, answered
 from ronda.frontier.politeness import Limits
 from ronda.frontier.trouble import Troubles
 from ronda.frontier.turns import Turns
 from ronda.frontier.wait import Wait, standing
-from ronda.model import Target, Visit
 
 DEFAULTS = config.Frontier()
 
@@ -338,20 +339,29 @@ class Frontier:
         sizes = ((host.size, name) for name, host in self._hosts.items())
         return [(name, size) for size, name in nlargest(count, sizes) if size]
 
-    def before(self, name: str, url: str) -> int | None:
-        """How many items of a host stand before a URL; None when it is not queued."""
+    def recall(self, name: str) -> list[Item]:
+        """Take back all that is queued for a host."""
         host = self._hosts.get(name)
-        return host.position(url) if host is not None else None
+        items = host.drain() if host is not None else []
+        self.queued -= len(items)
+        return items
 
-    def is_under_way(self, url: str) -> bool:
-        """Whether the visit of a URL is leased, or waits for a delay."""
-        delayed = (what for _, _, what in self._turns.timetable)
-        items = (*(lease.item for lease in self._leases), *delayed)
-        return any(
-            url == (item.target if isinstance(item, Visit) else item).url
-            for item in items
-            if isinstance(item, Target | Visit)
-        )
+    def whereabouts(self, url: str, now: float) -> Wait | None:
+        """What the visit of a URL waits for, wherever its hops have led it.
+
+        It looks everywhere: made for people who ask now and then.
+        """
+        for lease in self._leases:
+            if is_of(lease.item, url):
+                return Wait(lease.host.name, "asked")
+        for moment, _, what in self._turns.timetable:
+            if not isinstance(what, Host | Server) and is_of(what, url):
+                return Wait(what.host, "retry", seconds=max(0.0, moment - now))
+        for host in self._hosts.values():
+            place = host.position(url)
+            if place is not None:
+                return replace(standing(host, now), detail=f"{place:,} before it")
+        return self._homes.whereabouts(url)
 
     def why(self, name: str, now: float) -> Wait | None:
         """What a host waits for; None when nothing is queued or under way for it."""
@@ -362,12 +372,9 @@ class Frontier:
         host = self._hosts.get(name)
         if host is not None and (host.queue or host.active):
             return standing(host, now)
-        if name in self._homes.outside:
-            return Wait(name, "queue", queued=len(self._homes.outside[name]))
-        for server in self._homes.servers.values():
-            if server.crowd and name in server.crowd:
-                count = len(server.crowd[name])
-                return Wait(name, "crowd", queued=count, address=server.address)
+        without_queue = self._homes.left_out(name)
+        if without_queue is not None:
+            return without_queue
         delayed = self._turns.delayed(name)
         if not delayed:
             return None

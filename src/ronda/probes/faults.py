@@ -199,9 +199,9 @@ def _cut_off(answer: Answer) -> str | None:
 
 def _phase(answer: Answer, secure: bool = False) -> str:
     """Where a request stood when its time ran out."""
-    if not answer.timings.connect:
+    if not answer.reached:
         return "timeout_connect"
-    if secure and not answer.timings.tls:
+    if secure and not answer.timings.tls and not answer.sent_at:
         return "timeout_tls"
     return "timeout_body" if answer.status else "timeout_answer"
 

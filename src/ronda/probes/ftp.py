@@ -20,7 +20,7 @@ class Ftp:
         """Every URL with a host."""
         return bool(urls.host(url))
 
-    classify = staticmethod(urls.host)
+    classify = staticmethod(urls.host_key)
 
     def begin(self, target: Target) -> Request:
         """List what ends in a slash, start to get anything else."""

@@ -41,7 +41,7 @@ class Http:
         """Every one: a normalised URL of the web has a host."""
         return True
 
-    classify = staticmethod(urls.host)
+    classify = staticmethod(urls.host_key)
 
     def begin(self, target: Target) -> Request:
         """GET when the page itself is wanted, HEAD when only its answer is."""
@@ -59,7 +59,8 @@ class Http:
         elif answer.error and (again := afresh(visit, answer)):
             return again
         elif self._distrust_head(visit, answer):
-            return Ask(self._by_get(visit, fresh=bool(answer.error)))
+            hold = 0.0 if status in THROTTLES else None
+            return Ask(self._by_get(visit, fresh=bool(answer.error)), hold=hold)
         elif status in REDIRECTS and not answer.error:
             return self._follow(visit, answer)
         return self._conclude(visit, answer, now)
@@ -68,7 +69,7 @@ class Http:
         if visit.request.method != "HEAD" or self._check.method == "HEAD":
             return False
         if answer.error:
-            return answer.error in _HEAD_FAULTS and answer.timings.connect > 0
+            return answer.error in _HEAD_FAULTS and answer.reached
         if answer.status == 503 and answer.header("retry-after"):
             return False
         return answer.status >= 400 and answer.status not in _HEAD_BELIEVED
@@ -85,11 +86,12 @@ class Http:
         text = answer.header("location").encode("latin-1").decode("utf-8", "replace")
         if not text:
             return Done(verdict("redirect_no_location"))
-        met = replace(visit, hops=(*visit.hops, Hop(here, answer.status, text)))
+        raw = urls.masked(text)
+        met = replace(visit, hops=(*visit.hops, Hop(here, answer.status, raw)))
         try:
             there = urls.split_fragment(urls.join(here, text))[0]
         except UrlError:
-            return Done(verdict("redirect_bad_location", urls.shown(text)), visit=met)
+            return Done(verdict("redirect_bad_location", urls.shown(raw)), visit=met)
         if urls.scheme(there) not in {"http", "https"}:
             return Done(verdict("redirect_scheme", urls.scheme(there)), visit=met)
         hop = Hop(here, answer.status, there, answer.address)

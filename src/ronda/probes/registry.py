@@ -107,7 +107,7 @@ class Bare:
 
     def classify(self, url: str) -> str:
         """The host, or the scheme where there is none."""
-        return urls.host(url) or urls.scheme(url)
+        return urls.host_key(url) or urls.scheme(url)
 
 
 def as_handler(plugin: Any) -> Handler:

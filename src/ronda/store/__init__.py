@@ -1,7 +1,8 @@
 """Remembers: results, from a run's spool on disk onwards."""
 
+from ronda.store.attic import Attic
 from ronda.store.requestlog import RequestLog
 from ronda.store.shelf import Shelf, cache_folder
 from ronda.store.spool import Spool
 
-__all__ = ["RequestLog", "Shelf", "Spool", "cache_folder"]
+__all__ = ["Attic", "RequestLog", "Shelf", "Spool", "cache_folder"]

@@ -77,4 +77,4 @@ class Addresses:
 
 def unreached(answer: Answer) -> bool:
     """Whether no connection could be made: refused, unreachable, timed out."""
-    return answer.error in {7, 28} and not answer.timings.connect
+    return answer.error in {7, 28} and not answer.reached

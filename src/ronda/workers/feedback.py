@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from ronda.clock import Clock
 from ronda.frontier import Frontier, Lease
 from ronda.model import GUARDED, Answer, Ask, Done, Verdict, Visit
+from ronda.probes.http import THROTTLES
 from ronda.workers.addresses import Addresses, unreached
 from ronda.workers.parts import Log
 
@@ -59,7 +60,8 @@ class Feedback:
             words = found.message if isinstance(found, Verdict) else answer.error_text
             return self._frontier.failed(trans, f"the last: {words}", now)
         if answer.error != GUARDED:  # else nobody was asked
-            self._frontier.reached(name, now)
+            throttled = answer.status in THROTTLES
+            self._frontier.reached(name, now, throttled=throttled)
         return False
 
     def _bounded(self, lease: Lease, step: Ask) -> Ask:

@@ -1,22 +1,24 @@
 """The gate of robots.txt: a host is asked for its rules before its first page."""
 
 from collections.abc import Callable, Iterator
+from heapq import heappop, heappush
+from math import inf
 from typing import Protocol
 
 from msgspec import Struct
 
 from ronda import urls
 from ronda.frontier import Item
-from ronda.frontier.robots import SIZE_LIMIT, Access, Robots, access
+from ronda.frontier.robots import SIZE_LIMIT, Access, access
 from ronda.model import GUARDED, RESTING, Answer, Request, Target, Verdict, Visit
 from ronda.probes import verdict
+from ronda.workers.rulebook import Attic, Rulebook
 
 WEB = ("http:", "https:")  # the schemes that have a robots.txt
 FILE = "/robots.txt"  # which may always be asked for
 DAY = 86_400.0  # seconds that rules are held (RFC 9309, 2.4)
 MONTH = 30 * DAY  # seconds that a stored file stands in for one that cannot be had
 SOON = 300.0  # seconds after which a robots.txt that could not be had is asked again
-ALL_ALLOWED = Robots()
 
 # Errors that any page of the host would meet too: names, connections, TLS, our own.
 _HOST_FAULTS = frozenset(
@@ -26,7 +28,6 @@ _HOST_FAULTS = frozenset(
 # True: go on. False: wait. A verdict: it ends here. An answer: the host's own fault,
 # which its pages share.
 Passed = bool | Verdict | Answer
-Rules = Robots | Verdict | Answer
 
 
 class Shelf(Protocol):
@@ -42,8 +43,8 @@ class Shelf(Protocol):
 class Known(Struct, frozen=True):
     """What is known of an authority, and until when."""
 
-    rules: Rules
     until: float
+    instead: Verdict | Answer | None = None  # of rules, which are in the rulebook
     public: bool = False  # asked for a stranger's sake
 
 
@@ -55,12 +56,15 @@ class Gate:
         agent: str,
         shelf: Shelf | None = None,
         heed: Callable[[str, float], None] | None = None,
+        attic: Attic | None = None,
     ) -> None:
         # The product token, by which a file knows us.
         self._agent = agent.split("/", 1)[0].strip().lower()
         self._shelf = shelf
         self._heed = heed  # told the Crawl-delay of a host
+        self._rulebook = Rulebook({} if attic is None else attic)
         self._known: dict[str, Known] = {}
+        self._ends: list[tuple[float, str]] = []  # a heap: when rules end, and whose
         self._waiting: dict[str, list[Item]] = {}
         self._delays: dict[str, dict[str, float]] = {}  # host → authority → seconds
 
@@ -78,19 +82,19 @@ class Gate:
         if known is None or self._was_for_strangers(known, item):
             self._waiting[authority] = [item]
             return _question(authority, item)
-        return self._judge(known.rules, url)
+        return self._judge(authority, known, url)
 
     def _was_for_strangers(self, known: Known, item: Item) -> bool:
         """What a stranger's link may not ask, the operator's own may."""
         if not known.public or public(item):
             return False
-        return isinstance(known.rules, Answer) and known.rules.error == GUARDED
+        return isinstance(known.instead, Answer) and known.instead.error == GUARDED
 
-    def _judge(self, rules: Rules, url: str) -> Passed:
-        if not isinstance(rules, Robots):
-            return rules
-        rule = rules.decide(self._agent, url)
-        if rule is None or rule.allow or url == f"{_authority(url)}{FILE}":
+    def _judge(self, authority: str, known: Known, url: str) -> Passed:
+        if known.instead is not None:
+            return known.instead
+        rule = self._rulebook[authority].decide(self._agent, url)
+        if rule is None or rule.allow or url == f"{authority}{FILE}":
             return True
         return verdict("robots_disallow", f"Disallow: {urls.shown(rule.text)}")
 
@@ -106,18 +110,18 @@ class Gate:
             keep: put the file on the shelf, for runs to come.
         """
         authority = visit.target.url.removesuffix(FILE)
-        rules = _read(answer, redirected=bool(visit.hops))
-        if isinstance(rules, Robots):
-            known = self._adopt(authority, rules, now + DAY)
+        found = _read(answer, redirected=bool(visit.hops))
+        if isinstance(found, bytes):
+            known = self._adopt(authority, found, now + DAY)
             if keep and self._shelf is not None and answer.status == 200:
-                self._shelf.put(authority, answer.body)
+                self._shelf.put(authority, found)
         else:
             old = self._from_shelf(authority, now, stale=True)
-            known = old or Known(rules, now + SOON, visit.request.public)
+            known = old or Known(now + SOON, found, visit.request.public)
         self._known[authority] = known
         for item in self._waiting.pop(authority, ()):
             again = self._was_for_strangers(known, item)
-            yield item, not again and self._judge(known.rules, asked_url(item))
+            yield item, not again and self._judge(authority, known, asked_url(item))
 
     def _from_shelf(
         self, authority: str, now: float, *, stale: bool = False
@@ -130,35 +134,49 @@ class Gate:
         if age >= (MONTH if stale else DAY):
             return None
         until = now + (SOON if stale else DAY - age)
-        return self._adopt(authority, Robots.parse(body), until)
+        return self._adopt(authority, body, until)
 
-    def _adopt(self, authority: str, rules: Robots, until: float) -> Known:
+    def _adopt(self, authority: str, body: bytes, until: float) -> Known:
+        rules = self._rulebook.put(authority, body)
         self._learn_delay(authority, rules.crawl_delay(self._agent) or 0.0)
-        known = self._known[authority] = Known(rules, until)
+        known = self._known[authority] = Known(until)
+        heappush(self._ends, (until, authority))
         return known
+
+    @property
+    def ends_at(self) -> float:
+        """When the first of the rules end that were held long enough."""
+        return self._ends[0][0] if self._ends else inf
+
+    def ended(self, now: float) -> set[str]:
+        """The hosts whose rules have ended: what is queued for them is to come back."""
+        hosts = set()
+        while self._ends and self._ends[0][0] <= now:
+            hosts.add(urls.host_key(f"{heappop(self._ends)[1]}/"))
+        return hosts
 
     def _learn_delay(self, authority: str, delay: float) -> None:
         """Of the authorities of one host (its ports), the longest delay holds."""
-        host = urls.host(f"{authority}/")
+        host = urls.host_key(f"{authority}/")
         if self._heed is None or (not delay and host not in self._delays):
             return
         delays = self._delays.setdefault(host, {})
         delays[authority] = delay
         self._heed(host, max(delays.values()))
 
-    def keeps(self, url: str) -> bool:
-        """Whether a URL waits for a robots.txt."""
-        if not url.startswith(WEB):
-            return False
-        waiting = self._waiting.get(_authority(url), ())
-        return any(url == asked_url(item) for item in waiting)
+    def keeper(self, url: str) -> str:
+        """The host for whose robots.txt a URL waits, maybe after hops; "" if none."""
+        for authority, items in self._waiting.items():
+            if any(url == _target(item).url for item in items):
+                return urls.host_key(f"{authority}/")
+        return ""
 
     def pending(self, host: str) -> int:
         """How many items wait for a robots.txt of a host."""
         return sum(
             len(items)
             for authority, items in self._waiting.items()
-            if urls.host(f"{authority}/") == host
+            if urls.host_key(f"{authority}/") == host
         )
 
 
@@ -174,8 +192,11 @@ def public(item: Item) -> bool:
 
 def has_robots(item: Item) -> bool:
     """Whether an item is of the web, and not robots.txt itself."""
-    target = item if isinstance(item, Target) else item.target
-    return not target.robots and asked_url(item).startswith(WEB)
+    return not _target(item).robots and asked_url(item).startswith(WEB)
+
+
+def _target(item: Item) -> Target:
+    return item if isinstance(item, Target) else item.target
 
 
 def _authority(url: str) -> str:
@@ -186,7 +207,7 @@ def _authority(url: str) -> str:
 
 
 def _question(authority: str, item: Item) -> Visit:
-    target = Target(f"{authority}{FILE}", urls.host(authority + "/"), robots=True)
+    target = Target(f"{authority}{FILE}", urls.host_key(authority + "/"), robots=True)
     # One more than is read of it, so that a last line which was cut is known to be.
     request = Request(
         target.url, "GET", body=SIZE_LIMIT + 1, raw=True, public=public(item)
@@ -194,15 +215,15 @@ def _question(authority: str, item: Item) -> Visit:
     return Visit(target, request, target.host)
 
 
-def _read(answer: Answer, *, redirected: bool) -> Rules:
-    """RFC 9309, 2.3.1: found, not there, or not to be had."""
+def _read(answer: Answer, *, redirected: bool) -> bytes | Verdict | Answer:
+    """RFC 9309, 2.3.1: found, not there (as if it were empty), or not to be had."""
     if answer.error in _HOST_FAULTS and not redirected:
         return answer
     match access(answer):
         case Access.FOUND:
-            return Robots.parse(answer.body)
+            return answer.body
         case Access.UNAVAILABLE:
-            return ALL_ALLOWED
+            return b""
         case Access.UNREACHABLE:
             words = answer.error_text or f"status {answer.status}"
             return verdict("robots_unreachable", words)

@@ -12,6 +12,7 @@ from ronda.model import Answer, Found, Problem, Request
 from ronda.probes import Handlers
 from ronda.workers.book import Book
 from ronda.workers.gate import Shelf
+from ronda.workers.rulebook import Attic
 
 
 class Fetch(Protocol):
@@ -98,4 +99,5 @@ class Parts(Struct, frozen=True):
     policy: Policy
     is_public: Callable[[str], bool]  # by its address: everybody's, or allowed as such
     shelf: Shelf | None = None  # robots.txt files of earlier runs
+    attic: Attic | None = None  # robots.txt files of this one; None: in memory
     log: Log | None = None

@@ -56,7 +56,7 @@ class Run:
         self._gate: Gate | None = None
         if parts.settings.check.robots:
             agent = parts.settings.fetch.agent
-            self._gate = Gate(agent, parts.shelf, self._heed_delay)
+            self._gate = Gate(agent, parts.shelf, self._heed_delay, parts.attic)
         self._idle = Idle(parts.clock)
         self._addresses = Addresses(
             parts.names, parts.frontier, parts.clock, self._idle.wake
@@ -189,6 +189,8 @@ class Run:
             now = self._now()
             if now >= self._frontier.silent_at:
                 self._say_working(now)
+            if self._gate is not None and now >= self._gate.ends_at:
+                self._ask_anew(self._gate.ended(now))
             taken = self._frontier.take(now)
             if self._frontier.nameless:
                 self._addresses.look_up(self._spawn)
@@ -202,6 +204,12 @@ class Run:
             await self._idle.wait()
         self._wake_all()
         return None
+
+    def _ask_anew(self, hosts: set[str]) -> None:
+        """Let those pass the gate again who are queued by rules that have ended."""
+        for host in hosts:
+            for item in self._frontier.recall(host):
+                self._put(item)
 
     def _say_working(self, now: float) -> None:
         """Keep alive what is held here: a slow answer is not a lost worker."""
@@ -228,6 +236,8 @@ class Run:
             failure = self._addresses.failure(host.name) if host.name else None
             if failure is not None:
                 return _known(failure)
+            if host.name and ":" not in host.name:  # found only just now: come back
+                return _known(NAME_LATE)
             address = ""
         self.requests += 1
         lease.asked = True
@@ -408,6 +418,8 @@ class Run:
         )
 
 
+# As from a name server that fails: tried again, and then at an address.
+NAME_LATE = Answer(error=6, errno=1, error_text="the name was found too late")
 _READABLE = {State.OK, State.WARNING}
 
 
@@ -420,5 +432,5 @@ def charged(visit: Visit) -> Visit:
     """A visit whose request is charged to the host it really goes to."""
     if visit.request.via is not Via.CURL:
         return visit
-    host = urls.host(visit.request.url)
+    host = urls.host_key(visit.request.url)
     return visit if host == visit.host else replace(visit, host=host)

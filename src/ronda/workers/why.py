@@ -1,7 +1,5 @@
 """What a URL or a host waits for, in words of the frontier and of the gate."""
 
-from msgspec.structs import replace
-
 from ronda import urls
 from ronda.errors import UrlError
 from ronda.frontier import Frontier, Wait
@@ -35,15 +33,10 @@ class Why:
         return waits if found is None else [*waits, found]
 
     def _of_url(self, host: str, url: str, now: float) -> list[Wait]:
-        """Four cases: it waits at the gate, in a queue, is under way, or has ended."""
-        if self._gate is not None and self._gate.keeps(url):
-            return [Wait(host, "robots", queued=self._gate.pending(host))]
-        found = self._frontier.why(host, now)
-        before = self._frontier.before(host, url)
-        if found is not None and before is not None:
-            return [replace(found, detail=found.detail or f"{before:,} before it")]
-        under_way = self._frontier.is_under_way(url)
-        return [Wait(host, "asked" if under_way else "done")]
+        """Three cases: it waits at the gate, is with the frontier, or has ended."""
+        if self._gate is not None and (kept := self._gate.keeper(url)):
+            return [Wait(kept, "robots", queued=self._gate.pending(kept))]
+        return [self._frontier.whereabouts(url, now) or Wait(host, "done")]
 
     def _named(self, text: str) -> tuple[str, str]:
         """The politeness key that a text stands for, and the URL, if it is one."""
@@ -55,6 +48,6 @@ class Why:
             except UrlError:
                 return text, ""
         try:
-            return urls.host(urls.normalise(f"http://{text}/")), ""
+            return urls.host_key(urls.normalise(f"http://{text}/")), ""
         except UrlError:
             return text, ""

@@ -110,8 +110,8 @@ def audit(names: tuple[str, ...], config_file: Path | None, **given: Any) -> int
 def _logs(names: Sequence[str], form: str) -> list[Log]:
     """Each log once: named twice, every request would seem to be two at once."""
     read = KNOWN.get(form) or LogFormat.parse(form) if form else None
-    unique = enumerate(dict.fromkeys(names))
-    return [Log(name, number, form=read) for number, name in unique]
+    unique = {name if name == "-" else Path(name).resolve(): name for name in names}
+    return [Log(name, n, form=read) for n, name in enumerate(unique.values())]
 
 
 def _findings(

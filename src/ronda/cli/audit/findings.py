@@ -23,7 +23,7 @@ class Findings(Struct, frozen=True):
     @property
     def proven(self) -> bool:
         """Whether no limit was broken, in all that the logs hold."""
-        return self.audit.polite and not self.unreadable
+        return self.audit.polite and not self.unreadable and not self.audit.unjudged
 
     def request(self, mention: Mention) -> str:
         """Method and URL of a request."""

@@ -22,6 +22,9 @@ def conclusion(found: Findings) -> str:
     if audit.polite and found.unreadable:
         lines = counted(found.unreadable, "line")
         return f"not proven: {lines} cannot be read; no violation in {what}"
+    if audit.polite and audit.unjudged:
+        nameless = counted(audit.unjudged, "request")
+        return f"not proven: {nameless} without host and server; no violation in {what}"
     tallies = (*audit.hosts, *audit.servers)
     if audit.polite and _free(tallies) == len(tallies):
         return f"nothing to judge: no limit holds for {what}"

@@ -46,6 +46,7 @@ def _head(found: Findings) -> dict[str, Any]:
         "left_out": found.left_out,
         "broken": {safe_text(limit): count for limit, count in audit.broken.items()},
         "unreadable": found.unreadable,
+        "unjudged": audit.unjudged,
         "problems": [
             {
                 "log": safe_text(problem.place.document),

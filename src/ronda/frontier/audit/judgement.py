@@ -65,6 +65,7 @@ def judge(
         servers=tuple(made.tallies["server"]),
         broken=dict(made.broken),
         violations=tuple(kept),
+        unjudged=made.unjudged,
     )
 
 
@@ -100,6 +101,11 @@ class _Judge:
         self._bound = lru_cache(_MANY)(self._new_bound)
         self.tallies: dict[Key, list[Tally]] = {"host": [], "server": []}
         self.broken: Counter[str] = Counter()
+        nameless = zip(requests.host, requests.server, strict=True)
+        self.unjudged = sum(
+            not self._hosts[host] and not self._servers[server]
+            for host, server in nameless
+        )
 
     def violations(self) -> Iterator[Violation]:
         """Every violation, host by host and then server by server."""
@@ -138,14 +144,11 @@ class _Judge:
     def _gaps(self, run: _Run) -> Generator[Violation, None, tuple[int | None, int]]:
         """Judge the gaps; returns the shortest, and the one asked for there."""
         at = self._requests.at
-        earlier = self._of(run.key, run.numbers[0])
-        shortest, asked = None, earlier.gap
+        shortest, asked = None, self._of(run.key, run.numbers[0]).gap
         for first, second in pairwise(run.numbers):
-            later = self._of(run.key, second)
-            # Hosts that share a server may have different limits for it: only the
-            # looser one is broken for sure.
-            allowed, rule, _ = min(earlier, later)
-            earlier = later
+            # Hosts that share a server may have different limits for it: each keeps
+            # its own, whoever was asked before it.
+            allowed, rule, _ = self._of(run.key, second)
             limit = allowed
             if run.key == "host" and self._requests.gap[second] > allowed:
                 allowed, rule = self._requests.gap[second], self._rule(second)

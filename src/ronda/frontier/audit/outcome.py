@@ -52,6 +52,7 @@ class Audit(Struct, frozen=True):
     servers: tuple[Tally, ...]
     broken: dict[str, int]  # limit → violations, all of them
     violations: tuple[Violation, ...]  # the first of them, by moment
+    unjudged: int = 0  # requests that name neither host nor server
 
     @property
     def polite(self) -> bool:
