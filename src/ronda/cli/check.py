@@ -11,7 +11,7 @@ import click
 
 from ronda import app
 from ronda.cli.codes import BROKEN, INTERRUPTED, UNUSABLE
-from ronda.cli.options import as_settings, with_options
+from ronda.cli.options import as_settings, with_config, with_options
 from ronda.cli.outputs import Outputs
 from ronda.cli.progress import Progress
 from ronda.cli.signals import ended_by_signal
@@ -25,12 +25,7 @@ from ronda.targets import gather, may_block
 
 @click.command()
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    help="Settings; without it, ronda.toml of the working directory.",
-)
+@with_config
 @with_options
 def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> int:
     """Check links: in lists, documents, folders, sitemaps and pages.

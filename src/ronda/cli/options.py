@@ -1,6 +1,7 @@
 """The options of the command line, each of which is also a setting."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import click
@@ -97,6 +98,27 @@ OPTIONS: tuple[Option, ...] = (
         "--no-colour, --no-color", "report.colour", value=False, words="No colours."
     ),
 )
+
+
+def with_config(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command be told where its settings are."""
+    return click.option(
+        "--config",
+        "config_file",
+        type=click.Path(path_type=Path),
+        help="Settings; without it, ronda.toml of the working directory.",
+    )(command)
+
+
+def with_format(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command print for people or for programs."""
+    return click.option(
+        "--format",
+        "form",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        help="What to print.",
+    )(command)
 
 
 def with_options(

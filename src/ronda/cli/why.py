@@ -9,6 +9,7 @@ import msgspec
 
 from ronda import urls
 from ronda.cli.codes import NOTHING
+from ronda.cli.options import with_format
 from ronda.cli.progress import span
 from ronda.errors import UsageError
 from ronda.frontier import RULES, Wait
@@ -17,13 +18,7 @@ from ronda.server import Reply, ask_all
 
 @click.command(short_help="Say what a run under way waits for.")
 @click.argument("asked", metavar="URL|HOST")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="How to print it.",
-)
+@with_format
 def why(asked: str, form: str) -> int:
     """Say what a URL or a host waits for, in every run of yours that is under way.
 

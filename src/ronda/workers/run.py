@@ -1,7 +1,6 @@
 """One run: what comes in, what is under way, what has ended, and when all is over."""
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any
 
@@ -14,29 +13,22 @@ from ronda.model import (
     Answer,
     Ask,
     Done,
-    Found,
     Place,
     Problem,
-    Request,
     State,
     Summary,
-    Target,
     Verdict,
-    Via,
     Visit,
 )
-from ronda.probes import SCHEMES, Unsupported, verdict
 from ronda.workers.addresses import Addresses
 from ronda.workers.feed import ThreadedFeed
 from ronda.workers.feedback import Feedback
-from ronda.workers.gate import WEB, Gate, Passed, has_robots
+from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.idle import Idle
+from ronda.workers.intake import Intake
 from ronda.workers.parts import Batches, Parts
+from ronda.workers.visits import begin, charged
 from ronda.workers.why import Why
-
-log = logging.getLogger(__name__)
-
-MANY = 10_000  # problems that are told one by one
 
 Work = Callable[["Run"], Coroutine[Any, Any, None]]
 
@@ -50,7 +42,6 @@ class Run:
         self._frontier = parts.frontier
         self._book = parts.book
         self._fetch = parts.fetch
-        self._scope = parts.scope
         self._now = parts.clock.now
         self.handlers = parts.handlers
         self._gate: Gate | None = None
@@ -64,6 +55,7 @@ class Run:
         self._feedback = Feedback(
             parts.frontier, self._addresses, parts.is_public, parts.clock, parts.log
         )
+        self._intake = Intake(parts, self._start)
         self._why = Why(parts.frontier, self._gate, parts.book, parts.handlers)
         self._feeding: asyncio.Task[None] | None = None
         # Leases that a worker of ours is busy with.
@@ -77,8 +69,6 @@ class Run:
         self.requests = 0
         self.fed = False
         self.stopped = ""
-        self.excluded: set[str] = set()
-        self.problems: list[Problem] = []
         self.started_at = self._now()
 
     # -- in ----------------------------------------------------------------------
@@ -88,7 +78,7 @@ class Run:
         try:
             async for batch in self._found:
                 for found in batch:
-                    self.admit(found)
+                    self._intake.admit(found)
                 # Known before anybody is asked: then the last request to a host is
                 # known to be the last, and its connection need not be kept.
                 self.fed = self._found.over
@@ -96,55 +86,9 @@ class Run:
             self.fed = True
             self._idle.wake()
 
-    def admit(self, found: Found | Problem) -> None:
-        """Take in a reference: a new URL is put on its way, a known one only noted."""
-        if isinstance(found, Problem):
-            self._problem(found)
-            return
-        page, fragment = urls.split_fragment(found.url)
-        if self._scope and page not in self._scope:
-            self.excluded.add(page)
-        elif self._book.note(page, fragment, found.place):
-            self._start(page, found.reads, found.public)
-
-    def _problem(self, found: Problem) -> None:
-        if len(self.problems) < MANY:
-            self.problems.append(found)
-        elif len(self.problems) == MANY:
-            words = "there are more problems; only the first are told"
-            self.problems.append(Problem(found.place, words))
-
-    def _start(self, page: str, reads: bool, public: bool) -> None:
-        anchors = self._parts.settings.check.fragments
-        try:
-            handler = self.handlers.of(page)
-            if not handler.allow(page):
-                self._refuse(page, isinstance(handler, Unsupported))
-                return
-            item: Item = Target(
-                page, handler.classify(page), reads, anchors, public=public
-            )
-            if not page.startswith(WEB) and urls.scheme(page) not in SCHEMES:
-                item = charged(self.begin(item))
-        except Exception as error:  # a third party's code may do anything
-            log.exception("handler failed url=%s", urls.shown(page))
-            words = f"{type(error).__name__}: {error}"
-            self._record(page, verdict("plugin_failed", words))
-            return
+    def _start(self, item: Item) -> None:
         self.begun += 1
         self._put(item)
-
-    def _refuse(self, page: str, unsupported: bool) -> None:
-        if unsupported:
-            found = verdict("scheme_unsupported", urls.scheme(page))
-        else:
-            found = verdict("policy_disallowed")
-        self._record(page, found)
-
-    def _record(self, page: str, found: Verdict) -> None:
-        """Record what needed no request."""
-        visit = Visit(Target(page, ""), Request(page), "")
-        self._book.record(visit, found, Answer())
 
     def _put(self, item: Item, delay: float = 0.0) -> None:
         if self._gate is not None and has_robots(item):
@@ -218,12 +162,7 @@ class Run:
 
     def begin(self, item: Item) -> Visit:
         """A visit under way as it is; a target with its first request."""
-        if isinstance(item, Visit):
-            return item
-        request = self.handlers.of(item.url).begin(item)
-        if item.public:
-            request = replace(request, public=True)
-        return Visit(item, request, item.host)
+        return begin(item, self.handlers)
 
     def ask(self, trans: int, lease: Lease, visit: Visit) -> Awaitable[Answer]:
         """The answer to a request, from the address its host was found at."""
@@ -312,26 +251,15 @@ class Run:
             limit = self._parts.settings.fetch.body_limit
             words = f"longer than {limit:,} bytes (body_limit): links may be missing"
             place = Place(urls.without_credentials(visit.request.url))
-            self._problem(Problem(place, words, grave=False))
+            self._intake.tell(Problem(place, words, grave=False))
         server = lease.server
         public = server is None or self._parts.is_public(server.address)
         async with self._reading:
             async for batch in ThreadedFeed(links):
                 for found in batch:
-                    self._admit_fetched(found, visit.request.url, public)
+                    self._intake.admit_fetched(found, visit.request.url, public)
         self.ended += 1
         self._pass_on()
-
-    def _admit_fetched(self, found: Found | Problem, page: str, public: bool) -> None:
-        """Take in what a fetched document names: never a file, nothing private."""
-        if isinstance(found, Problem) or page.startswith("file:"):
-            self.admit(found)
-        elif not found.url.startswith("file:"):
-            self.admit(replace(found, public=public))
-        else:
-            file, fragment = urls.split_fragment(found.url)
-            if self._book.note(file, fragment, found.place):
-                self._record(file, verdict("file_refused"))
 
     @property
     def _over(self) -> bool:
@@ -409,8 +337,8 @@ class Run:
         """The run so far in numbers."""
         return Summary(
             counts=dict(self._book.counts),
-            excluded=len(self.excluded),
-            problems=tuple(self.problems),
+            excluded=len(self._intake.excluded),
+            problems=tuple(self._intake.problems),
             requests=self.requests,
             seconds=self.seconds,
             interrupted=self.stopped,
@@ -426,11 +354,3 @@ _READABLE = {State.OK, State.WARNING}
 async def _known(answer: Answer) -> Answer:
     """An answer for which nobody needs to be asked."""
     return answer
-
-
-def charged(visit: Visit) -> Visit:
-    """A visit whose request is charged to the host it really goes to."""
-    if visit.request.via is not Via.CURL:
-        return visit
-    host = urls.host_key(visit.request.url)
-    return visit if host == visit.host else replace(visit, host=host)

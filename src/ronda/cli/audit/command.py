@@ -14,7 +14,13 @@ from ronda.cli.audit.intake import Picked, asked, collect
 from ronda.cli.audit.limits import limits_for, own_rows
 from ronda.cli.audit.sources import Source
 from ronda.cli.codes import BROKEN, UNUSABLE
-from ronda.cli.options import OPTIONS, as_settings, with_options
+from ronda.cli.options import (
+    OPTIONS,
+    as_settings,
+    with_config,
+    with_format,
+    with_options,
+)
 from ronda.cli.outputs import terminal_style
 from ronda.config import Politeness, load
 from ronda.errors import UsageError
@@ -31,12 +37,7 @@ def _with_limits(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(short_help="Prove from a log that a run was polite.")
 @click.argument("names", nargs=-1, metavar="LOG...")
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    help="Settings; without it, ronda.toml of the working directory.",
-)
+@with_config
 @click.option(
     "--log-format",
     default="",
@@ -63,13 +64,7 @@ def _with_limits(command: Callable[..., Any]) -> Callable[..., Any]:
     help="The host that was asked, where an access log does not say.",
 )
 @_with_limits
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="What to print.",
-)
+@with_format
 @click.option("--all", "show_all", is_flag=True, help="Show every violation.")
 def audit(names: tuple[str, ...], config_file: Path | None, **given: Any) -> int:
     """Prove from logs that a run was polite, or name the requests that were not.

@@ -10,7 +10,13 @@ import click
 
 from ronda import app, urls
 from ronda.cli.codes import BROKEN
-from ronda.cli.options import OPTIONS, as_settings, with_options
+from ronda.cli.options import (
+    OPTIONS,
+    as_settings,
+    with_config,
+    with_format,
+    with_options,
+)
 from ronda.cli.outputs import terminal_style
 from ronda.cli.robots import structured, text
 from ronda.cli.robots.judged import Source, judge
@@ -39,20 +45,9 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="NAME",
     help="Whose rules to show; without it, those for the user agent of the settings.",
 )
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    help="Settings; without it, ronda.toml of the working directory.",
-)
+@with_config
 @_with_settings
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="What to print.",
-)
+@with_format
 def robots(source: str, paths: tuple[str, ...], **given: Any) -> int:
     """Show which rule of a robots.txt decides on a URL, and on paths of its host.
 

@@ -1,0 +1,26 @@
+"""How a target becomes a visit, and whom a visit is charged to."""
+
+from msgspec.structs import replace
+
+from ronda import urls
+from ronda.frontier import Item
+from ronda.model import Via, Visit
+from ronda.probes import Handlers
+
+
+def begin(item: Item, handlers: Handlers) -> Visit:
+    """A visit under way as it is; a target with its first request."""
+    if isinstance(item, Visit):
+        return item
+    request = handlers.of(item.url).begin(item)
+    if item.public:
+        request = replace(request, public=True)
+    return Visit(item, request, item.host)
+
+
+def charged(visit: Visit) -> Visit:
+    """A visit whose request is charged to the host it really goes to."""
+    if visit.request.via is not Via.CURL:
+        return visit
+    host = urls.host_key(visit.request.url)
+    return visit if host == visit.host else replace(visit, host=host)
