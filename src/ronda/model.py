@@ -75,6 +75,9 @@ class Target(Struct, frozen=True, gc=False):
 
 # -- asking --------------------------------------------------------------------
 
+# What the first line of a request log says of itself.
+REQUEST_LOG, REQUEST_LOG_VERSION = "ronda requests", 1
+
 # Errors of our own, beside libcurl's, which are below 1000.
 GUARDED = 1001  # the address guard refused; the text says why
 RESTING = 1002  # the host rests; it was not asked

@@ -91,6 +91,14 @@ def port(url: str) -> int | None:
     return int(found[3]) if found and found[3] else None
 
 
+def authority(url: str) -> str:
+    """Scheme, name and port of a normalised URL of the web, without user and password.
+
+    What a robots.txt speaks for, and what connections are kept for.
+    """
+    return without_credentials("/".join(url.split("/", 3)[:3]))
+
+
 def split_fragment(url: str) -> tuple[str, str]:
     """A normalised URL as what is asked for, and the fragment within it."""
     if "#" not in url:

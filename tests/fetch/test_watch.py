@@ -94,7 +94,7 @@ class TestSending:
     @pytest.mark.parametrize(
         ("url", "opened", "known"),
         [
-            ("https://a.example/", True, {"a.example:"}),
+            ("https://a.example/", True, {"https://a.example"}),
             ("https://a.example/", False, set()),  # a kept connection died
             ("ftp://a.example/", True, set()),
         ],

@@ -8,8 +8,9 @@ import pytest
 
 from ronda.config import Politeness
 from ronda.errors import UsageError
+from ronda.model import REQUEST_LOG_VERSION as VERSION
 from ronda.store import RequestLog
-from ronda.store.requestlog import VERSION, Entry, Head
+from ronda.store.requestlog import Entry, Head
 
 PAGE: dict[str, Any] = {
     "at": 1794787200.123456,

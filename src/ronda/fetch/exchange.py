@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 import pycurl
 
+from ronda import urls
 from ronda.config import Fetch
 from ronda.fetch.certificates import Certificates, ca_file
 from ronda.fetch.local import why_unread
 from ronda.fetch.rate import Rate
-from ronda.fetch.watch import Sockets, Watch, authority
+from ronda.fetch.watch import Sockets, Watch
 from ronda.model import Answer, Certificate, Request, Timings
 
 PROTOCOLS = (
@@ -140,7 +141,7 @@ class Exchange:
             self._listing = request.listing
             set_(pycurl.DIRLISTONLY, int(request.listing))
         if self._without_http2:
-            self._choose_version(authority(request.url) not in self._without_http2)
+            self._choose_version(urls.authority(request.url) not in self._without_http2)
 
     def _pin(self, address: str) -> None:
         """One literal address: libcurl has no other to try, and keeps no Alt-Svc."""

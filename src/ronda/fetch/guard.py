@@ -1,7 +1,6 @@
 """The address guard: who may be asked, decided by the address that is dialled."""
 
 from functools import lru_cache
-from ipaddress import ip_network
 from pathlib import Path
 
 from ronda import config, networks, urls
@@ -27,7 +26,7 @@ class Guard:
     """
 
     def __init__(self, settings: config.Guard) -> None:
-        self._allowed = [ip_network(text) for text in settings.allow]
+        self._allowed = [networks.network(text) for text in settings.allow]
         self._public_only = settings.public_only
         # Remembered: they are asked for every request, and at every connection.
         self.refusal = lru_cache(MANY)(self._refusal)

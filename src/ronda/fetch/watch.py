@@ -81,16 +81,11 @@ class Watch:
         # or may do better with it.
         url, known = self._request.url, self._sockets.without_http2
         if self._opened and url.startswith("https:") and len(known) < MOST:
-            known.add(authority(url))
+            known.add(urls.authority(url))
         return int(pycurl.SOCKET_BAD)
 
     def _is_proxied(self) -> bool:
         return urls.scheme(self._request.url) in self._sockets.proxied
-
-
-def authority(url: str) -> str:
-    """The host and port of a normalised URL."""
-    return f"{urls.host(url)}:{urls.port(url) or ''}"
 
 
 def proxied() -> frozenset[str]:

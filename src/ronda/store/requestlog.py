@@ -11,8 +11,7 @@ from msgspec import Struct
 from ronda import urls
 from ronda.config import Politeness
 from ronda.errors import UsageError
-
-VERSION = 1
+from ronda.model import REQUEST_LOG, REQUEST_LOG_VERSION
 
 
 class Head(Struct, frozen=True):
@@ -68,7 +67,8 @@ class RequestLog:
     ) -> None:
         """Write the first line."""
         rows = tuple(politeness)
-        self._write(Head("ronda requests", VERSION, agent, started_at, rows))
+        head = Head(REQUEST_LOG, REQUEST_LOG_VERSION, agent, started_at, rows)
+        self._write(head)
 
     def add(self, *, url: str, **entry: Any) -> None:
         """Write a request; nothing of a user or a password."""

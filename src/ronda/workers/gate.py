@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from ronda import urls
 from ronda.frontier import Item
-from ronda.frontier.robots import SIZE_LIMIT, Access, access
+from ronda.frontier.robots import SIZE_LIMIT, Access, access, product_token
 from ronda.model import GUARDED, RESTING, Answer, Request, Target, Verdict, Visit
 from ronda.probes import verdict
 from ronda.workers.rulebook import Attic, Rulebook
@@ -58,8 +58,7 @@ class Gate:
         heed: Callable[[str, float], None] | None = None,
         attic: Attic | None = None,
     ) -> None:
-        # The product token, by which a file knows us.
-        self._agent = agent.split("/", 1)[0].strip().lower()
+        self._agent = product_token(agent)
         self._shelf = shelf
         self._heed = heed  # told the Crawl-delay of a host
         self._rulebook = Rulebook({} if attic is None else attic)
@@ -71,7 +70,7 @@ class Gate:
     def check(self, item: Item, now: float) -> Passed | Visit:
         """Whether an item may be asked; a visit is to be asked first."""
         url = asked_url(item)
-        authority = _authority(url)
+        authority = urls.authority(url)
         waiting = self._waiting.get(authority)
         if waiting is not None:
             waiting.append(item)
@@ -197,13 +196,6 @@ def has_robots(item: Item) -> bool:
 
 def _target(item: Item) -> Target:
     return item if isinstance(item, Target) else item.target
-
-
-def _authority(url: str) -> str:
-    """Scheme, name and port: what a robots.txt speaks for."""
-    return urls.without_credentials(url[: url.find("/", url.index("//") + 2)] + "/")[
-        :-1
-    ]
 
 
 def _question(authority: str, item: Item) -> Visit:

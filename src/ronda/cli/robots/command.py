@@ -94,8 +94,10 @@ def _asked(url: str, paths: tuple[str, ...]) -> list[str]:
     """The paths that are asked about, each with its query."""
     found = [_resolved(url or _FILE, path) for path in paths]
     for other, path in zip(found, paths, strict=True):
-        if url and _authority(other) != _authority(url):
-            words = f"not on {urls.shown(_authority(url))}, whose robots.txt this is"
+        if url and urls.authority(other) != urls.authority(url):
+            words = (
+                f"not on {urls.shown(urls.authority(url))}, whose robots.txt this is"
+            )
             raise UsageError(f"{urls.shown(path)}: {words}")
     if url or not found:
         found.insert(0, url or _FILE)
@@ -107,11 +109,6 @@ def _resolved(base: str, reference: str) -> str:
         return urls.split_fragment(urls.join(base, reference))[0]
     except UrlError as error:
         raise UsageError(str(error)) from None
-
-
-def _authority(url: str) -> str:
-    """Scheme, name and port: what a robots.txt speaks for."""
-    return urls.without_credentials("/".join(url.split("/", 3)[:3]))
 
 
 def _from_file(name: str) -> Source:

@@ -13,7 +13,7 @@ from ronda.frontier.audit import accesslog, requestlog
 from ronda.frontier.audit.entries import Entry
 from ronda.frontier.audit.formats import KNOWN, LogFormat
 from ronda.frontier.audit.judgement import RESOLUTION
-from ronda.model import Place, Problem
+from ronda.model import REQUEST_LOG, Place, Problem
 from ronda.urls import shown
 
 _PLAIN = (str, int, float)
@@ -78,7 +78,7 @@ class Log:
     def _from_json(self, line: bytes, number: int) -> Entry | None:
         if self.kind is not Kind.REQUESTS or line.startswith(b'{"log"'):
             tree = _tree(line)
-            if tree.get("log") == requestlog.NAME:
+            if tree.get("log") == REQUEST_LOG:
                 self._take_head(line, number)
                 return None
             if self.kind is Kind.ACCESS or (self.kind is None and "at" not in tree):

@@ -11,11 +11,8 @@ from ronda.errors import InputError, UsageError
 from ronda.frontier.audit.accesslog import address
 from ronda.frontier.audit.entries import Entry
 from ronda.frontier.audit.moments import LATEST
-from ronda.model import GUARDED, RESTING
+from ronda.model import GUARDED, REQUEST_LOG_VERSION, RESTING
 from ronda.urls import shown
-
-NAME = "ronda requests"  # what such a log calls itself
-VERSION = 1
 
 _Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 
@@ -23,7 +20,7 @@ _Seconds = Annotated[float, Meta(ge=0, le=1e9)]
 class Head(Struct, frozen=True):
     """The first line: who asked, and within which limits."""
 
-    version: int = VERSION
+    version: int = REQUEST_LOG_VERSION
     agent: str = ""
     politeness: tuple[Politeness, ...] | None = None
 
@@ -56,7 +53,7 @@ def head(line: bytes) -> Head:
         raise UsageError(
             f"the first line cannot be read: {shown(str(error))}"
         ) from None
-    if found.version != VERSION:
+    if found.version != REQUEST_LOG_VERSION:
         raise UsageError(f"version {found.version} of a request log is not known")
     return found
 
