@@ -9,22 +9,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import msgspec
-
-from bench import polite, rivals
-from bench.measure import Cost, median, run
+from bench import crawl, polite, rivals
+from bench.measure import run
 from bench.nginx import Nginx
+from bench.table import Contest, compare
 
 RESULTS = Path(__file__).parent / "results.json"
-SCENARIOS = ["list", "tls", "memory", "frontier", "polite"]
-Commands = dict[str, list[str]]
+ALONE = ["frontier", "polite"]  # scenarios that need none of the shared server
 
 
 def main() -> None:
     """Measure, print the tables, and keep the figures."""
     options = argparse.ArgumentParser(prog="make bench")
     options.add_argument("--runs", type=int, default=3)
-    options.add_argument("--only", choices=SCENARIOS)
+    options.add_argument("--only", choices=[*SCENARIOS, *ALONE])
     given = options.parse_args()
     found: dict[str, Any] = {"machine": platform.processor() or platform.machine()}
     if given.only and RESULTS.exists():
@@ -33,8 +31,7 @@ def main() -> None:
         folder = Path(temporary)
         folder.chmod(0o755)
         with Nginx(folder) as nginx:
-            scenarios = {"list": lists, "tls": tls, "memory": memory}
-            for name, scenario in scenarios.items():
+            for name, scenario in SCENARIOS.items():
                 if given.only in (None, name):
                     found |= scenario(nginx, given.runs)
     if given.only in (None, "frontier"):
@@ -54,8 +51,8 @@ def lists(nginx: Nginx, runs: int) -> dict[str, Any]:
             "ronda": rivals.ronda(urls, method, 1),
             "ronda, 2 processes": rivals.ronda(urls, method, 2),
         }
-        title = f"20,000 URLs, {method}, 200 at once"
-        found[f"list_{method}"] = compare(title, commands, 20_000, runs)
+        contest = Contest(f"20,000 URLs, {method}, 200 at once", commands, 20_000)
+        found[f"list_{method}"] = compare(contest, runs)
     return found
 
 
@@ -67,7 +64,7 @@ def tls(nginx: Nginx, runs: int) -> dict[str, Any]:
         "ronda": rivals.ronda(urls, "HEAD", 1),
         "ronda, 2 processes": rivals.ronda(urls, "HEAD", 2),
     }
-    return {"tls": compare("2,000 https URLs, HEAD", commands, 2000, runs)}
+    return {"tls": compare(Contest("2,000 https URLs, HEAD", commands, 2000), runs)}
 
 
 def memory(nginx: Nginx, runs: int) -> dict[str, Any]:
@@ -93,24 +90,14 @@ def frontier() -> dict[str, Any]:
     return {"frontier": found}
 
 
-def compare(title: str, commands: Commands, urls: int, runs: int) -> dict[str, Any]:
-    """Run each command in turn, several times; print the medians and the ratios."""
-    costs: dict[str, list[Cost]] = {name: [] for name in commands}
-    for _ in range(runs):
-        for name, command in commands.items():
-            costs[name].append(run(command, urls))
-    medians = {name: median(found) for name, found in costs.items()}
-    rival = medians["lychee"]
-    print(f"\n{title}\n{'':20}{'URL/s':>9}{'CPU ms':>9}{'MB':>7}   against lychee")
-    for name, cost in medians.items():
-        print(
-            f"{name:20}{cost.urls_a_second:9,.0f}{cost.cpu_ms_a_url:9.4f}"
-            f"{cost.peak_mb:7.0f}   "
-            f"{cost.urls_a_second / rival.urls_a_second:.2f}x URL/s, "
-            f"{cost.cpu_ms_a_url / rival.cpu_ms_a_url:.2f}x CPU"
-        )
-    runs_made = {name: msgspec.to_builtins(found) for name, found in costs.items()}
-    return {"median": msgspec.to_builtins(medians), "runs": runs_made}
+SCENARIOS = {
+    "list": lists,
+    "tls": tls,
+    "memory": memory,
+    "crawl": crawl.pages,
+    "mixed": crawl.mixed,
+    "large": crawl.large,
+}
 
 
 if __name__ == "__main__":

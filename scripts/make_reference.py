@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from ronda import errors
 from ronda.cli import INTERRUPTED, ronda
-from ronda.cli.check import BROKEN, UNUSABLE
+from ronda.cli.codes import BROKEN, UNUSABLE
 from ronda.cli.options import OPTIONS
 from ronda.cli.report import FORMATS
 from ronda.config import IGNORE_NAME, Settings, section

@@ -20,6 +20,10 @@ class FakeClock:
         """The aware moment: for what is stored."""
         return self._utc
 
+    def epoch(self) -> float:
+        """The same in seconds: for dates that servers write."""
+        return self._utc.timestamp()
+
     def advance(self, seconds: float) -> None:
         """Let time pass, on both clocks alike."""
         if seconds < 0:

@@ -1,31 +1,46 @@
 """The only place that wires concrete parts together."""
 
+import os
 import resource
 import sys
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ronda import urls
-from ronda.clock import SystemClock
-from ronda.config import IGNORE_NAME, Settings
+from ronda.clock import Clock, SystemClock
+from ronda.config import IGNORE_NAME, Crawl, Settings
 from ronda.fetch import Asker, Guard, Names
 from ronda.frontier import Frontier, Policy, Scope
+from ronda.frontier.priority import Priorities
+from ronda.frontier.reach import Reach
 from ronda.frontier.robots import SIZE_LIMIT
 from ronda.frontier.scope import read_ignore
-from ronda.model import Answer, Found, Problem, Request, Target, Verdict, Visit
+from ronda.model import Answer, Found, Place, Problem, Request, Target, Verdict, Visit
 from ronda.probes import Handlers
 from ronda.store import Attic, RequestLog, Shelf, Spool, cache_folder
+from ronda.store.crawls import CrawlStore
+from ronda.store.mirror import Mirror
+from ronda.store.overflow import Overflow
+from ronda.store.warc import WarcFile
 from ronda.targets import anchors, links_of, media_type
+from ronda.targets.rewrite import rewritten
+from ronda.threads import in_thread
 from ronda.workers.alone import Alone
 from ronda.workers.book import Book, Listener
+from ronda.workers.events import load as load_events
 from ronda.workers.feed import Feed, ThreadedFeed
+from ronda.workers.keeping import Keeping
+from ronda.workers.memory import Memory
 from ronda.workers.parts import Parts
 from ronda.workers.run import Run
-from ronda.workers.worker import work
+from ronda.workers.survey import Survey
+from ronda.workers.watchdog import Watchdog
+from ronda.workers.worker import LOOPS
 
 
 def scope(settings: Settings) -> Scope:
@@ -34,8 +49,72 @@ def scope(settings: Settings) -> Scope:
     return Scope(check.include, [*check.exclude, *read_ignore(Path(IGNORE_NAME))])
 
 
+class Extras(Struct, frozen=True):
+    """What a crawl has beyond a check."""
+
+    seeds: tuple[str, ...]
+    reach: Reach
+    priorities: Priorities
+    store: CrawlStore | None = None
+    mirror: Mirror | None = None
+    warc: WarcFile | None = None
+    resumed: bool = False  # the store has a crawl that was interrupted
+
+
+@contextmanager
+def crawl_extras(
+    settings: Settings, seeds: tuple[str, ...], *, restart: bool = False
+) -> Iterator[Extras]:
+    """Open what a crawl writes to; what cannot be opened is told at once."""
+    wanted, year = settings.crawl, SystemClock().utc().year
+    reach, priorities = Reach(wanted, seeds, year), Priorities(wanted.priority)
+    with ExitStack() as stack:
+        store = mirror = warc = None
+        resumed = False
+        if wanted.db:
+            store = stack.enter_context(CrawlStore(Path(wanted.db)))
+            resumed = not restart and store.resumable(seeds)
+            if not resumed:
+                store.begin_round(seeds, "", SystemClock().epoch())
+        if wanted.save:
+            mirror = stack.enter_context(Mirror(Path(wanted.save), rewritten))
+        if wanted.warc:
+            fetch = settings.fetch
+            warc = WarcFile(Path(wanted.warc), fetch.agent, fetch.headers)
+            stack.enter_context(warc)
+        yield Extras(seeds, reach, priorities, store, mirror, warc, resumed)
+
+
 @asynccontextmanager
-async def check(
+async def crawl(
+    settings: Settings,
+    extras: Extras,
+    spool: Spool,
+    keep_ok: bool,
+    listener: Listener | None,
+    log: RequestLog | None,
+) -> AsyncIterator[Run]:
+    """A run that follows the pages of sites."""
+    found = [Found(url, Place(""), reads=True) for url in extras.seeds]
+    opened = check(
+        settings,
+        found,
+        spool,
+        keep_ok=keep_ok,
+        listener=listener,
+        log=log,
+        extras=extras,
+    )
+    async with opened as run:
+        yield run
+        if extras.store is not None and not run.stopped:
+            extras.store.end_round()
+        if extras.mirror is not None:
+            await in_thread(extras.mirror.finish)
+
+
+@asynccontextmanager
+async def check(  # noqa: PLR0913  # two commands, and what each can want
     settings: Settings,
     found: Iterable[Found | Problem],
     spool: Spool,
@@ -44,6 +123,7 @@ async def check(
     keep_ok: bool = True,
     listener: Listener | None = None,
     log: RequestLog | None = None,
+    extras: Extras | None = None,
 ) -> AsyncIterator[Run]:
     """A run over what was found, ready to be carried out by `carry_out`.
 
@@ -55,34 +135,45 @@ async def check(
         keep_ok: keep good results too; without it they are only counted.
         listener: told each result as it comes.
         log: told each request.
+        extras: what makes it a crawl.
     """
     clock = SystemClock()
     if log is not None:
         moment = clock.utc().isoformat(timespec="milliseconds")
         moment = moment.replace("+00:00", "Z")
         log.begin(settings.fetch.agent, moment, settings.politeness)
+    if extras is None:  # its settings are for crawls only
+        settings = replace(settings, crawl=Crawl())
     handlers = Handlers(settings)
+    store = extras.store if extras is not None else None
     book = Book(
         spool,
         clock,
         _anchors,
         settings,
         keep_ok=keep_ok,
+        remember=store is not None,
         listener=listener,
     )
     # Nobody reads what is known of a good answer that is only counted.
     evidence = keep_ok or listener is not None or settings.check.slow is not None
     guard = Guard(settings.guard)
     policy = Policy(settings.politeness)
-    shelf, attic = Shelf(cache_folder() / "robots"), Attic()
+    attic, overflow = Attic(), Overflow()
+    shelf = Shelf(cache_folder() / "robots")
+    frontier = Frontier(policy.limits, settings.frontier, longest=policy.longest)
     async with (
         Names(settings.fetch.name_servers, guard, clock) as names,
-        Asker(settings.fetch, names, handlers.called, guard, evidence) as asker,
+        Asker(
+            settings.fetch, names, handlers.called, guard, evidence or bool(extras)
+        ) as asker,
+        Watchdog() as watchdog,
     ):
+        memory = Memory(store, clock) if store is not None else None
         parts = Parts(
             settings=settings,
             clock=clock,
-            frontier=Frontier(policy.limits, settings.frontier, longest=policy.longest),
+            frontier=frontier,
             handlers=handlers,
             scope=scope(settings),
             fetch=asker,
@@ -93,17 +184,35 @@ async def check(
             book=book,
             policy=policy,
             is_public=guard.is_public,
-            shelf=shelf,
+            shelf=shelf if store is None else store.shelf,
             attic=attic,
             log=log,
+            overflow=overflow,
+            watchdog=watchdog,
+            events=load_events(settings.crawl.plugins),
+            strict=bool(os.environ.get("RONDA_STRICT")),
+            reach=extras.reach if extras else None,
+            priorities=extras.priorities if extras else Priorities(()),
+            survey=Survey() if extras else None,
+            memory=memory,
+            keep=_keeping(extras, clock),
         )
         run = Run(parts, ThreadedFeed(found) if may_block else Feed(found))
+        if extras is not None and extras.resumed and memory is not None:
+            extras.reach.granted = memory.restore(book, frontier, run.resume)
         try:
             yield run
         finally:
             run.close()
             shelf.tidy()
             attic.close()
+            overflow.close()
+
+
+def _keeping(extras: Extras | None, clock: Clock) -> Keeping | None:
+    if extras is None or (extras.mirror is None and extras.warc is None):
+        return None
+    return Keeping(extras.mirror, extras.warc, clock)
 
 
 def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
@@ -114,7 +223,7 @@ def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
 
 async def carry_out(run: Run, settings: Settings) -> None:
     """Let the workers work until all is over."""
-    await run.carry_out(work, min(settings.fetch.concurrency, _descriptors() // 2))
+    await run.carry_out(LOOPS, min(settings.fetch.concurrency, _descriptors() // 2))
 
 
 def _descriptors() -> int:

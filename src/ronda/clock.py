@@ -14,11 +14,15 @@ class Clock(Protocol):
     def utc(self) -> datetime:
         """The aware moment: for what is stored."""
 
+    def epoch(self) -> float:
+        """The same in seconds: for dates that servers write."""
+
 
 class SystemClock:
     """The machine's own clocks."""
 
     now = staticmethod(time.monotonic)
+    epoch = staticmethod(time.time)
 
     def utc(self) -> datetime:
         """The aware moment: for what is stored."""

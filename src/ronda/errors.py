@@ -4,7 +4,8 @@ RondaError
 ├── UsageError      a wrong option, input or setting: exit code 2
 │   └── SettingsError   a wrong key or value in ronda.toml
 ├── InputError      one piece of input that cannot be read; the rest goes on
-└── UrlError        a text that is not a URL
+├── UrlError        a text that is not a URL
+└── CrewError       the workers of a run are at fault: a bug of ours
 """
 
 
@@ -30,3 +31,9 @@ class InputError(RondaError):
 
 class UrlError(RondaError):
     """A text is not a URL."""
+
+
+class CrewError(RondaError):
+    """A worker did what no worker may do, or none is left to do anything."""
+
+    exit_code = 2

@@ -35,6 +35,7 @@ class Place(Struct, frozen=True, gc=False, omit_defaults=True):
     line: int = 0  # from 1; 0 is not known
     column: int = 0  # from 1; 0 is not known
     text: str = ""  # the words of the link, cut at 120 characters
+    tag: str = ""  # the element that names it; "css" in a style; "" elsewhere
 
 
 class Link(Struct, frozen=True, gc=False):
@@ -43,6 +44,7 @@ class Link(Struct, frozen=True, gc=False):
     url: str
     place: Place
     base: str = ""  # the document's own base (HTML's <base>), when it names one
+    rel: str = ""  # how HTML says the two are related: nofollow, canonical, …
 
 
 class Found(Struct, frozen=True, gc=False):
@@ -52,6 +54,7 @@ class Found(Struct, frozen=True, gc=False):
     place: Place
     reads: bool = False  # a document named by the user: its links are wanted too
     public: bool = False  # named by a stranger: it may lead to public addresses only
+    rel: str = ""  # as in Link
 
 
 class Problem(Struct, frozen=True):
@@ -68,9 +71,11 @@ class Target(Struct, frozen=True, gc=False):
     url: str  # normalised, without its fragment
     host: str  # the politeness key, from the handler's `classify`
     reads: bool = False  # the links on it are wanted too
-    anchors: bool = False  # its anchors are wanted, to judge fragments
     robots: bool = False  # the robots.txt of a host, asked for our own sake
     public: bool = False  # named by a stranger: it may lead to public addresses only
+    depth: int = 0  # links from the first page to here
+    outside: int = 0  # of them, those since the last page that is in scope
+    rank: int = 0  # whose turn it is within its host: the lowest first
 
 
 # -- asking --------------------------------------------------------------------
@@ -81,6 +86,7 @@ REQUEST_LOG, REQUEST_LOG_VERSION = "ronda requests", 1
 # Errors of our own, beside libcurl's, which are below 1000.
 GUARDED = 1001  # the address guard refused; the text says why
 RESTING = 1002  # the host rests; it was not asked
+VETOED = 1003  # a plug-in said no
 
 
 class Request(Struct, frozen=True, gc=False, array_like=True):
@@ -95,6 +101,8 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     raw: bool = False  # the body is wanted whatever its type
     fresh: bool = False  # on a new connection: a kept one may have caused the fault
     public: bool = False  # may go to public addresses only
+    etag: str = ""  # of the copy that is known: only another one is wanted
+    since: str = ""  # when that copy was changed, as its server wrote it
 
 
 class Timings(Struct, frozen=True, gc=False):
@@ -218,6 +226,29 @@ class Result(Struct, frozen=True, kw_only=True):
     checked_at: str = ""  # ISO 8601, UTC
     attempts: int = 1
     directives: tuple[str, ...] = ()  # what the answer asks of robots: nofollow, …
+    depth: int = 0  # links from the first page to here
+    media_type: str = ""  # what the last answer says it is: text/html
+    digest: str = ""  # SHA-256 of the body, of a page that was read whole
+    evidence: str = ""  # of a fault of ours: the traceback
+
+
+class Slow(Struct, frozen=True):
+    """A page that took its time."""
+
+    url: str
+    seconds: float
+
+
+class Site(Struct, frozen=True):
+    """What a crawl found out about a site as a whole."""
+
+    pages: int = 0  # that were read
+    unchanged: int = 0  # of them, those that are as they were at the last crawl
+    bytes: int = 0  # received, of all bodies
+    slowest: tuple[Slow, ...] = ()  # the slowest first
+    duplicates: tuple[tuple[str, ...], ...] = ()  # pages with the same body
+    orphans: tuple[str, ...] = ()  # named by a sitemap, but linked from no page
+    beyond: dict[str, int] = field(default_factory=dict)  # rule → links not followed
 
 
 class Summary(Struct, frozen=True):
@@ -230,6 +261,9 @@ class Summary(Struct, frozen=True):
     seconds: float = 0.0
     interrupted: str = ""  # why the run ended early, if it did
     left: int = 0  # targets that were not checked
+    left_at: dict[str, int] = field(default_factory=dict)  # host → the most of them
+    site: Site | None = None  # only of a crawl
+    remarks: tuple[str, ...] = ()  # what went wrong with ourselves, and was mended
 
     @property
     def checked(self) -> int:

@@ -748,27 +748,94 @@ def max_hosts(of: Frontier) -> int:
 
 
 flags = st.fixed_dictionaries(
-    {name: st.booleans() for name in ("reads", "anchors", "robots", "public")}
+    {
+        **{name: st.booleans() for name in ("reads", "robots", "public")},
+        "depth": st.integers(0, 2),
+        "rank": st.integers(-1, 2),
+    }
 )
 
 
 class TestSpills:
     @given(st.lists(flags, max_size=40), st.integers(1, 5))
-    def test_what_does_not_fit_comes_back_equal_and_in_order(
-        self, all_flags: list[dict[str, bool]], length: int
+    def test_what_does_not_fit_comes_back_equal_and_by_rank(
+        self, all_flags: list[dict[str, int]], length: int
     ) -> None:
         items = [replace(target(A, n), **given) for n, given in enumerate(all_flags)]
         queue = holding(list(items), queue_length=length)
+        found = [lease.item for lease in emptied(queue)]
 
-        assert [lease.item for lease in emptied(queue)] == items
+        assert sorted(map(repr, found)) == sorted(map(repr, items))
+        ranks = [item.rank for item in found if isinstance(item, Target)]
+        assert ranks == sorted(ranks)
 
-    def test_a_plain_target_that_does_not_fit_is_kept_as_its_url(self) -> None:
+    @given(st.lists(st.integers(0, 3), max_size=60), st.integers(1, 5))
+    def test_of_one_kind_and_rank_the_first_to_come_is_the_first_to_go(
+        self, ranks: list[int], length: int
+    ) -> None:
+        items = [replace(target(A, n), rank=rank) for n, rank in enumerate(ranks)]
+        queue = holding(list(items), queue_length=length)
+
+        found = [lease.item for lease in emptied(queue)]
+        assert found == sorted(items, key=lambda item: item.rank)
+
+    def test_a_target_that_does_not_fit_is_kept_as_its_url(self) -> None:
         plain, reading = target(A, 3), Target(f"http://{A}/4", A, reads=True)
         queue = holding([target(A, 1), target(A, 2), plain, reading], queue_length=2)
 
         [host] = queue._hosts.values()
-        assert list(host.spill or ()) == [plain.url, reading]
+        assert [list(urls) for urls in (host.spill or {}).values()] == [
+            [plain.url],
+            [reading.url],
+        ]
         assert host.size == 4
+
+    def test_visits_under_way_do_not_fill_the_queue_beyond_its_length(self) -> None:
+        queue = holding([target(A, n) for n in range(50)], queue_length=5)
+        for number in range(20):
+            queue.put(visit(A, 100 + number), 0.0)
+            queue.take(0.0)
+
+        [host] = queue._hosts.values()
+        assert len(host.queue) <= 5
+
+
+class TestGivingBack:
+    def test_what_is_given_back_is_handed_out_again(self) -> None:
+        queue = holding([target(A, 1), target(A, 2)])
+        trans, lease = queue.take(0.0) or (0, None)
+
+        assert lease is not None
+        assert queue.give_back(trans, 0.0)
+        assert not queue.give_back(trans, 0.0)
+        assert taken(queue, 0.0).item == lease.item
+
+    def test_a_host_that_was_asked_by_another_process_waits_its_gap(self) -> None:
+        queue = frontier(Limits(interval=2.0))
+        queue.asked(A, 10.0, 0.0, 0.0)
+        queue.put(target(A, 1), 10.0)
+        resolve(queue)
+
+        assert queue.take(11.9) is None
+        assert queue.take(12.0) is not None
+
+    def test_a_host_that_asked_another_process_to_wait_is_left_alone(self) -> None:
+        queue = frontier(Limits(interval=2.0))
+        queue.asked(A, 10.0, 60.0, 5.0)
+        queue.put(target(A, 1), 10.0)
+        resolve(queue)
+
+        assert queue.take(59.9) is None
+        assert queue.take(60.0) is not None
+
+    def test_the_server_of_a_host_that_was_asked_waits_too(self) -> None:
+        queue = frontier(Limits(interval=0.0, server_interval=3.0))
+        queue.asked(A, 10.0, 0.0, 0.0)
+        queue.put(target(A, 1), 10.0)
+        resolve(queue)
+
+        assert queue.take(12.9) is None
+        assert queue.take(13.0) is not None
 
     def test_visits_under_way_do_not_disturb_the_order_of_the_others(self) -> None:
         items = [target(A, n) for n in range(6)]

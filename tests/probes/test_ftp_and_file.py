@@ -4,7 +4,7 @@ from errno import EACCES
 
 import pytest
 
-from ronda.config import Fetch
+from ronda.config import Check, Fetch
 from ronda.model import Answer, Ask, Done, Target, Visit
 from ronda.probes.file import File
 from ronda.probes.ftp import Ftp
@@ -61,7 +61,7 @@ def test_a_url_without_a_host_is_not_asked() -> None:
     ],
 )
 def test_a_file_is_there_or_not(answer: Answer, code: str) -> None:
-    file = File(Fetch())
+    file = File(Check(), Fetch())
     target = Target("file:///a", "")
     step = file.advance(Visit(target, file.begin(target), ""), answer, 0.0)
 
@@ -70,13 +70,14 @@ def test_a_file_is_there_or_not(answer: Answer, code: str) -> None:
 
 
 def test_only_our_own_disk_is_looked_at() -> None:
-    assert File(Fetch()).allow("file:///etc/hosts")
-    assert not File(Fetch()).allow("file://elsewhere/share")
+    assert File(Check(), Fetch()).allow("file:///etc/hosts")
+    assert not File(Check(), Fetch()).allow("file://elsewhere/share")
 
 
 @pytest.mark.parametrize(("reads", "anchors"), [(True, False), (False, True)])
 def test_a_file_is_read_only_when_it_is_wanted(reads: bool, anchors: bool) -> None:
-    file = File(Fetch(body_limit=2000))
+    idle = File(Check(), Fetch(body_limit=2000))
+    file = File(Check(fragments=anchors), Fetch(body_limit=2000))
 
-    assert file.begin(Target("file:///a", "")).body == 0
-    assert file.begin(Target("file:///a", "", reads, anchors)).body == 2000
+    assert idle.begin(Target("file:///a", "")).body == 0
+    assert file.begin(Target("file:///a", "", reads)).body == 2000

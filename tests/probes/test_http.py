@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ronda import urls
-from ronda.config import Check, Fetch
+from ronda.config import Check, Crawl, Fetch, Settings
 from ronda.model import (
     Answer,
     Ask,
@@ -39,7 +39,8 @@ LOCATIONS = [
 
 def handler(check: Check | None = None, fetch: Fetch | None = None) -> Http:
     check = check or Check()
-    return Http(check, fetch or Fetch(), Accept(check.accept))
+    settings = Settings(check=check, fetch=fetch or Fetch())
+    return Http(settings, Accept(check.accept))
 
 
 def begun(http: Http, target: Target = TARGET) -> Visit:
@@ -192,19 +193,47 @@ class TestHead:
 
         assert isinstance(http.advance(begun(http), answer, NOW), Done)
 
-    def test_a_page_that_is_read_is_had_by_get_whole(self) -> None:
-        http = handler(fetch=Fetch(body_limit=5000))
+    @pytest.mark.parametrize(("reads", "fragments"), [(True, False), (False, True)])
+    def test_a_page_that_is_read_is_had_by_get_whole(
+        self, reads: bool, fragments: bool
+    ) -> None:
+        http = handler(Check(fragments=fragments), Fetch(body_limit=5000))
+        request = http.begin(Target(PAGE, "a.test", reads=reads))
 
-        for target in (
-            Target(PAGE, "a.test", reads=True),
-            Target(PAGE, "a.test", anchors=True),
-        ):
-            request = http.begin(target)
-            assert (request.method, request.body, request.partial) == (
-                "GET",
-                5000,
-                False,
-            )
+        asked = (request.method, request.body, request.partial)
+        assert asked == ("GET", 5000, False)
+
+    def test_what_is_saved_is_had_whole_whatever_its_type(self) -> None:
+        saving = Settings(crawl=Crawl(save="there"))
+        http = Http(saving, Accept(()))
+
+        assert http.begin(Target(PAGE, "a.test")).raw
+        assert http.begin(Target(PAGE, "a.test", outside=1)).method == "HEAD"
+
+
+class TestUnchanged:
+    @pytest.mark.parametrize("known", [{"etag": '"1"'}, {"since": "yesterday"}])
+    def test_a_page_that_is_as_it_was_is_good(self, known: dict[str, str]) -> None:
+        visit = Visit(TARGET, Request(PAGE, "GET", **known), "a.test")
+        step = handler().advance(visit, Answer(status=304), NOW)
+
+        assert isinstance(step, Done)
+        assert step.verdict.reason == "not_modified"
+
+    def test_who_did_not_ask_whether_it_changed_is_not_told_so(self) -> None:
+        visit = Visit(TARGET, Request(PAGE, "GET"), "a.test")
+        step = handler().advance(visit, Answer(status=304), NOW)
+
+        assert isinstance(step, Done)
+        assert step.verdict.reason != "not_modified"
+
+    def test_another_page_is_not_asked_by_what_is_known_of_the_first(self) -> None:
+        visit = Visit(TARGET, Request(PAGE, "GET", etag='"1"', since="x"), "a.test")
+        answer = Answer(status=302, headers=headers(location="/other"))
+        step = handler().advance(visit, answer, NOW)
+
+        assert isinstance(step, Ask)
+        assert (step.visit.request.etag, step.visit.request.since) == ("", "")
 
 
 class TestRedirects:

@@ -3,17 +3,21 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ronda.model import Certificate, Hop, Place, Result, State, Timings
 from ronda.store import Spool
-from ronda.store.spool import MOST
+from ronda.store.spool import MOST, TAGS
 
 texts = st.text(max_size=20)
+wild = st.text(st.characters(), max_size=20)  # half surrogate pairs too
 numbers = st.integers(0, 10**9)
 seconds = st.floats(0, 1e6)
-places = st.builds(Place, document=texts, line=numbers, column=numbers, text=texts)
+tags = st.sampled_from(["", "a", "img", "css"]) | texts
+places = st.builds(
+    Place, document=wild, line=numbers, column=numbers, text=wild, tag=tags
+)
 results = st.builds(
     Result,
     url=texts,
@@ -52,6 +56,7 @@ def result(url: str) -> Result:
     return Result(url=url, verdict=State.OK, reason="http_200", message="200 OK")
 
 
+@settings(deadline=None)  # files on a busy machine
 @given(st.lists(results, max_size=8))
 def test_results_come_back_as_they_were_in_the_order_they_came(
     kept: list[Result],
@@ -64,6 +69,7 @@ def test_results_come_back_as_they_were_in_the_order_they_came(
         assert list(spool) == kept  # and once more
 
 
+@settings(deadline=None)  # files on a busy machine
 @given(st.lists(st.tuples(st.sampled_from("abcd"), places), max_size=30))
 def test_every_url_has_its_places_in_the_order_they_were_found(
     noted: list[tuple[str, Place]],
@@ -79,6 +85,7 @@ def test_every_url_has_its_places_in_the_order_they_were_found(
             assert spool.places(url) == tuple(p for u, p in noted if u == url)
 
 
+@settings(deadline=None)  # files on a busy machine
 @given(
     st.lists(
         st.one_of(
@@ -144,3 +151,31 @@ def test_of_a_million_places_of_one_url_the_first_are_kept() -> None:
         places = spool.places("http://a.test/")
         assert len(places) == MOST
         assert (places[0].line, places[-1].line) == (1, MOST)
+
+
+def test_a_document_is_named_once_however_many_links_it_has(spool: Spool) -> None:
+    name = "http://a.test/" + "long" * 1000
+    for line in range(1, 101):
+        spool.note(f"http://a.test/{line}", Place("".join([name]), line))
+
+    assert spool._places.size < len(name) + 100 * 40
+    assert spool.places("http://a.test/100") == (Place(name, 100),)
+
+
+def test_names_of_elements_that_are_made_up_for_ever_are_left_out(
+    spool: Spool,
+) -> None:
+    for number in range(2 * TAGS):
+        spool.note(f"http://a.test/{number}", Place("a.html", tag=f"x-{number}"))
+
+    assert spool.places("http://a.test/1")[0].tag == "x-1"
+    assert spool.places(f"http://a.test/{2 * TAGS - 1}")[0].tag == ""
+
+
+def test_results_may_be_recorded_while_others_are_read(spool: Spool) -> None:
+    spool.record(result("a"))
+    for found in spool:
+        if found.url == "a":
+            spool.record(result("b"))
+
+    assert [found.url for found in spool] == ["a", "b"]

@@ -9,43 +9,33 @@ from ronda.targets.hypertext import read
 
 EVERYTHING = """<base href="/b/">
 <meta http-equiv=refresh content="0; url='next.html'"><meta name=x content="0; url=no">
-<link rel=icon href=lk imagesrcset="a1.png 1x, a2.png 2x">
+<link rel=icon href=lk imagesrcset="a1.png 1x, a2.png 2x"><link rel=manifest href=ma>
 <link rel="preconnect" href=//no><link rel="DNS-Prefetch" href=//no>
-<style>@import "imp.css"; a { b: url( 'u.css' ) }</style>
+<style>@import "imp.css"; a { b: url( 'u.css' ) } /* url(no) */</style>
 <body background=bg.png style="background: url(st.png)">
 <a href=" a1 ">one <b>two</b></a> <a href="javascript:no()">x</a> <a href="#f">x</a>
 <map><area href=ar alt="an area"></map>
 <img src=i srcset="s1 1x, s2 2x" alt="a picture"> <img src="data:image/png;base64,no">
+<img longdesc=lo>
 <script src=sc>var no = '<a href="no">'</script> <iframe src=if></iframe> <embed src=em>
+<picture><source srcset="p1, p2 2x"></picture>
 <audio src=au><source src=so srcset=so2><track src=tr></audio>
 <video src=vi poster=po></video> <input src=in> <object data=ob></object>
+<applet codebase=cb code=ap.class archive="x.jar, /y.jar"></applet>
+<object codebase="/oc/" data=od archive="z1 z2" classid="clsid:no"></object>
+<select><option value="/op">x<option value="no">x<option value=op.html></select>
 <form action=fo></form> <form method=POST action=no></form>
 <blockquote cite=ci></blockquote> <q cite=qc></q> <ins cite=ic></ins>
-<del cite=dc></del>
+<del cite=dc></del> <table><tr><td background=td></table>
 <svg><use xlink:href="#u"/><image href="im1"/></svg>
 <noscript><img src=ns></noscript> <template><a href=tm>x</a></template>
 <!-- <a href=no> --> <a ping=no href=a2><img alt="pic"></a> <p data="no" name=x>
 """
-EXPECTED = [
-    *("next.html", "lk", "a1.png", "a2.png", "imp.css", "u.css", "bg.png", "st.png"),
-    *("a1", "#f", "ar", "i", "s1", "s2", "sc", "if", "em", "au", "so", "so2", "tr"),
-    *(
-        "vi",
-        "po",
-        "in",
-        "ob",
-        "fo",
-        "ci",
-        "qc",
-        "ic",
-        "dc",
-        "#u",
-        "im1",
-        "ns",
-        "tm",
-        "a2",
-    ),
-]
+EXPECTED = """
+next.html lk a1.png a2.png ma imp.css u.css bg.png st.png a1 #f ar i s1 s2 lo sc
+if em p1 p2 au so so2 tr vi po in ob cb/ap.class cb/x.jar /y.jar /oc/od  /oc/z1
+/oc/z2 /op op.html fo ci qc ic dc td #u im1 ns tm a2
+"""
 
 
 def links(html: str | bytes) -> list[Link]:
@@ -58,19 +48,38 @@ def links(html: str | bytes) -> list[Link]:
 
 
 def test_every_attribute_that_names_a_url_is_read() -> None:
-    assert sorted(link.url for link in links(EVERYTHING)) == sorted(EXPECTED)
+    assert [link.url for link in links(EVERYTHING)] == EXPECTED.split()
 
 
-def test_the_spare_parser_finds_the_same() -> None:
-    rows = [row for row in plainhtml.rows(EVERYTHING) if hypertext._is_wanted(row)]
+def test_the_frames_of_a_frameset_are_read() -> None:
+    (link,) = links("<frameset><frame src=fr></frameset>")
 
-    assert sorted(row.url for row in rows) == sorted(EXPECTED)
+    assert (link.url, link.place.tag) == ("fr", "frame")
 
 
-def test_the_spare_parser_keeps_places_and_words() -> None:
-    rows = plainhtml.rows("<!-- x\n--><p>\n <a href=x>one <b>two</b></a>")
+def test_the_tag_of_what_names_a_url_is_kept_and_css_for_that_of_a_style() -> None:
+    found = links("<img src=x style='a:url(y)'><style>@import 'z'</style><IMG SRC=w>")
 
-    assert rows == [plainhtml.Row("a", "href", "x", 3, 2, "", "one two")]
+    assert [(link.url, link.place.tag) for link in found] == [
+        *(("x", "img"), ("y", "css"), ("z", "css"), ("w", "img"))
+    ]
+
+
+def test_how_a_page_is_related_to_what_it_names_is_kept_in_lower_case() -> None:
+    found = links(
+        "<link rel='Canonical' href=a><a rel='NoFollow ugc' href=b>x</a><a href=c>x</a>"
+        "<map><area rel=nofollow href=d></map><form rel=no action=e></form>"
+        "<a rel=next style='x:url(s)' href=f>x</a>"
+    )
+
+    assert [(link.url, link.rel) for link in found] == [
+        *(("a", "canonical"), ("b", "nofollow ugc"), ("c", ""), ("d", "nofollow")),
+        *(("e", ""), ("f", "next"), ("s", "")),
+    ]
+
+
+def test_an_anchor_left_open_is_one_link() -> None:
+    assert len(links("<p><a href=x>one<p>two<p>three<p>four")) == 1
 
 
 def test_the_spare_parser_finds_the_same_anchors() -> None:
@@ -93,7 +102,7 @@ def test_a_base_counts_for_links_before_it_too_and_only_the_first() -> None:
 def test_a_link_keeps_its_line_column_and_words() -> None:
     (link,) = links("<p>\n  <a\n href=x>  some\n <i>words</i> </a>")
 
-    assert link.place == Place("a.html", 2, 3, "some words")
+    assert link.place == Place("a.html", 2, 3, "some words", "a")
 
 
 def test_the_words_of_a_picture_are_its_description() -> None:
@@ -122,7 +131,8 @@ def test_bookmarks_of_a_browser_are_read() -> None:
         '<DT><A HREF="place:sort=8">Recent</A>\n</DL>'
     )
 
-    assert found[0] == Link("https://a.example/", Place("a.html", 4, 5, "A site"))
+    place = Place("a.html", 4, 5, "A site", "a")
+    assert found[0] == Link("https://a.example/", place)
 
 
 def test_nested_anchors_stay_linear() -> None:

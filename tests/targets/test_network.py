@@ -109,11 +109,12 @@ def test_a_document_that_cannot_be_read_is_no_mistake_of_the_user() -> None:
     assert not problem.grave
 
 
-def test_a_link_that_is_no_url_is_a_mistake() -> None:
-    (problem,) = found("<a href='https://['>")
+def test_a_link_that_is_no_url_is_told_and_the_rest_goes_on() -> None:
+    problem, item = found("<a href='https://['>x</a><a href=x>")
 
     assert isinstance(problem, Problem)
-    assert problem.grave
+    assert not problem.grave
+    assert isinstance(item, Found)
 
 
 def test_passwords_are_not_shown_in_places() -> None:

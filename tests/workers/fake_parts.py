@@ -24,7 +24,7 @@ from ronda.workers.feed import Feed
 from ronda.workers.gate import Shelf
 from ronda.workers.parts import Log, Parts
 from ronda.workers.run import Run
-from ronda.workers.worker import work
+from ronda.workers.worker import LOOPS
 
 SECONDS = 20.0  # guards against hanging; nothing takes as long
 OK = Answer(status=200)
@@ -74,6 +74,7 @@ class FakeFetch:
         self.asked: list[tuple[str, str, str]] = []  # method, URL, address
         self.requests: list[Request] = []
         self.under_way = 0
+        self.dropped = 0
 
     async def ask(
         self, request: Request, address: str, last: bool, server: str
@@ -94,6 +95,9 @@ class FakeFetch:
             return reply if isinstance(reply, Answer) else await reply(request)
         finally:
             self.under_way -= 1
+
+    def drop(self, asking: "asyncio.Future[Answer]") -> None:
+        self.dropped += 1
 
     @property
     def urls(self) -> list[str]:
@@ -192,6 +196,7 @@ class Play:
     names_hold: float = inf  # seconds
     held_names: dict[str, asyncio.Event] = field(default_factory=dict)
     cut_off: bool = False  # as by a signal, once `watch` is over
+    more: dict[str, Any] = field(default_factory=dict)  # further parts, of a crawl
 
     def __post_init__(self) -> None:
         self.fetch = FakeFetch(self.replies, self.default, self.guard, self.nobody)
@@ -236,6 +241,8 @@ class Play:
                 is_public=is_public,
                 shelf=self.shelf,
                 log=self.log,
+                strict=True,
+                **self.more,
             )
             self.run = Run(parts, Feed(self.found))
             try:
@@ -247,7 +254,7 @@ class Play:
 
     async def _carry_out(self) -> None:
         async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as tasks:
-            carried = tasks.create_task(self.run.carry_out(work, self.workers))
+            carried = tasks.create_task(self.run.carry_out(LOOPS, self.workers))
             watch = tasks.create_task(self._watch())
             if self.cut_off:
                 await watch

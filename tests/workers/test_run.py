@@ -97,7 +97,7 @@ class TestTheEnd:
 
         assert set(play.reasons) == set(urls)
         assert play.summary.left == 0
-        assert play.run.begun == play.run.ended == len(set(urls))
+        assert play.run._balance.begun == play.run._balance.ended == len(set(urls))
 
     def test_a_url_is_asked_once_however_often_it_stands(self) -> None:
         play = Play([*found(A, A, B), *found(A, document="other.txt")])
@@ -712,7 +712,7 @@ class TestLeases:
 
         async def fall_silent(run: Run) -> None:
             await asked.wait()
-            run._held.clear()  # as if the worker had been lost
+            run._hangs.held.clear()  # as if the worker had been lost
 
         urls = [f"{A}{n}" for n in range(5)]
         play = Play(
@@ -725,7 +725,7 @@ class TestLeases:
 
         assert play.reasons == dict.fromkeys(urls, "http_200")
         assert play.fetch.urls.count(f"{A}robots.txt") == 2
-        assert play.run.begun == play.run.ended
+        assert play.run._balance.begun == play.run._balance.ended
 
 
 class TestTheLog:
@@ -872,7 +872,7 @@ class TestWhy:
 
         assert (longest.host, longest.rule) == ("a.test", "per-host")
 
-    @pytest.mark.parametrize("text", ["b.test", "http://b.test/", "no host at all", ""])
+    @pytest.mark.parametrize("text", ["b.test", "http://b.test/", "no host at all"])
     def test_of_what_is_not_known_nothing_is_told(self, text: str) -> None:
         assert self.asked(text)[0] == []
 

@@ -19,6 +19,12 @@ def _check() -> click.Command:
     return check
 
 
+def _crawl() -> click.Command:
+    from ronda.cli.crawl import crawl  # noqa: PLC0415
+
+    return crawl
+
+
 def _demo() -> click.Command:
     from ronda.cli.demo.command import demo  # noqa: PLC0415
 
@@ -48,6 +54,7 @@ class Commands(click.Group):
 
     table: dict[str, Callable[[], click.Command]] = {  # noqa: RUF012
         "check": _check,
+        "crawl": _crawl,
         "why": _why,
         "audit": _audit,
         "robots": _robots,

@@ -3,30 +3,27 @@
 import asyncio
 import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ronda import app
-from ronda.cli.codes import BROKEN, INTERRUPTED, UNUSABLE
-from ronda.cli.options import as_settings, with_config, with_options
+from ronda.cli.options import CHECK, SHARED, as_settings, with_config, with_options
 from ronda.cli.outputs import Outputs
-from ronda.cli.progress import Progress
-from ronda.cli.signals import ended_by_signal
+from ronda.cli.runs import report_on
 from ronda.config import Settings, load
 from ronda.errors import UsageError
-from ronda.model import State, Summary
-from ronda.server import Control
 from ronda.store import RequestLog, Spool
 from ronda.targets import gather, may_block
+from ronda.workers.run import Run
 
 
 @click.command()
 @click.argument("inputs", nargs=-1, metavar="INPUT...")
 @with_config
-@with_options
+@with_options(CHECK + SHARED)
 def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> int:
     """Check links: in lists, documents, folders, sitemaps and pages.
 
@@ -54,31 +51,24 @@ def check(inputs: tuple[str, ...], config_file: Path | None, **given: Any) -> in
 
 async def check_inputs(settings: Settings, inputs: Sequence[str]) -> int:
     """Check inputs and write the reports; returns the exit code."""
-    with (
-        Spool() as spool,
-        Outputs(settings.report) as outputs,
-        # Not sys.stdin: a thread that waits on that one keeps Python from ending.
-        # Unbuffered: a slow writer's lines are checked as they come.
-        os.fdopen(os.dup(0), "rb", buffering=0) as stdin,
-        _request_log(settings) as log,
-    ):
-        parts = app.check(
-            settings,
-            gather(inputs, settings.check, stdin),
-            spool,
-            may_block=may_block(inputs),
-            keep_ok=outputs.want_all,
-            listener=outputs.listener(spool),
-            log=log,
-        )
-        async with parts as run, Control(run), Progress(run, settings.report):
-            work = app.carry_out(run, settings)
-            finished = await ended_by_signal(run, work, settings.check.max_time)
-        if not finished:
-            return INTERRUPTED
-        summary = run.summary()
-        outputs.write(spool, summary)
-    return _exit_code(summary)
+    # Not sys.stdin: a thread that waits on that one keeps Python from ending.
+    # Unbuffered: a slow writer's lines are checked as they come.
+    with os.fdopen(os.dup(0), "rb", buffering=0) as stdin:
+
+        def open_run(
+            spool: Spool, outputs: Outputs, log: RequestLog | None
+        ) -> AbstractAsyncContextManager[Run]:
+            return app.check(
+                settings,
+                gather(inputs, settings.check, stdin),
+                spool,
+                may_block=may_block(inputs),
+                keep_ok=outputs.want_all,
+                listener=outputs.listener(spool),
+                log=log,
+            )
+
+        return await report_on(settings, open_run)
 
 
 def _spare(inputs: Sequence[str], settings: Settings) -> None:
@@ -87,16 +77,3 @@ def _spare(inputs: Sequence[str], settings: Settings) -> None:
     for name in (*settings.report.output, settings.report.request_log):
         if name and os.path.realpath(name) in named:
             raise UsageError(f"{name}: an input, which would be written over")
-
-
-def _request_log(settings: Settings) -> AbstractContextManager[RequestLog | None]:
-    name = settings.report.request_log
-    return RequestLog(Path(name)) if name else nullcontext()
-
-
-def _exit_code(summary: Summary) -> int:
-    if summary.interrupted == "interrupted":
-        return INTERRUPTED
-    if summary.counts.get(State.BROKEN):
-        return BROKEN
-    return UNUSABLE if any(p.grave for p in summary.problems) else 0

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 from msgspec import Struct
 
 from ronda.cli.report import FORMATS
-from ronda.config import described
+from ronda.config import Scope, described
 from ronda.errors import UsageError
 
 
@@ -29,12 +29,8 @@ class Option(Struct, frozen=True):
         return self.flag.split(",")[-1].strip().lstrip("-").replace("-", "_")
 
 
-OPTIONS: tuple[Option, ...] = (
-    # what is checked, and what counts as good
-    Option("--method", "check.method", click.Choice(["auto", "HEAD", "GET"])),
-    Option("--accept", "check.accept", many=True, metavar="LIST"),
-    Option("--include", "check.include", many=True, metavar="PATTERN"),
-    Option("--exclude", "check.exclude", many=True, metavar="PATTERN"),
+# Of `ronda check` only: where links come from.
+CHECK: tuple[Option, ...] = (
     Option("--base-url", "check.base_url", metavar="URL"),
     Option(
         "--no-links",
@@ -42,8 +38,54 @@ OPTIONS: tuple[Option, ...] = (
         value=False,
         words="Check a URL given here only itself, not the links on it.",
     ),
-    Option("--fragments", "check.fragments", value=True),
     Option("--column", "check.column", metavar="NAME"),
+)
+# Of `ronda crawl` only.
+CRAWL: tuple[Option, ...] = (
+    # how far it goes
+    Option("--scope", "crawl.scope", click.Choice(get_args(Scope))),
+    Option("--depth", "crawl.depth", int),
+    Option("--external-depth", "crawl.external_depth", int),
+    Option("--max-pages", "crawl.max_pages", int),
+    Option("--max-bytes", "crawl.max_bytes", int),
+    Option("--max-page-size", "fetch.body_limit", int, metavar="BYTES"),
+    Option("--bandwidth", "crawl.bandwidth", int, metavar="BYTES"),
+    Option("--content-type", "crawl.content_types", many=True, metavar="TYPE"),
+    Option("--max-queries", "crawl.max_queries", int),
+    Option(
+        "--no-traps",
+        "crawl.traps",
+        value=False,
+        words="Follow also what looks as if it never ends.",
+    ),
+    Option(
+        "--ignore-nofollow",
+        "crawl.nofollow",
+        value=False,
+        words="Follow links that say nofollow, too.",
+    ),
+    Option(
+        "--no-sitemaps",
+        "crawl.sitemaps",
+        value=False,
+        words="Do not follow the sitemaps that a robots.txt names.",
+    ),
+    Option("--priority", "crawl.priority", many=True, metavar="PATTERN=+N"),
+    # what it keeps
+    Option("--db", "crawl.db", metavar="FILE"),
+    Option("--save", "crawl.save", metavar="FOLDER"),
+    Option("--warc", "crawl.warc", metavar="FILE"),
+    Option("--plugin", "crawl.plugins", many=True, metavar="NAME"),
+    Option("--watch", "crawl.watch", value=True),
+)
+# Of both.
+SHARED: tuple[Option, ...] = (
+    # what is checked, and what counts as good
+    Option("--method", "check.method", click.Choice(["auto", "HEAD", "GET"])),
+    Option("--accept", "check.accept", many=True, metavar="LIST"),
+    Option("--include", "check.include", many=True, metavar="PATTERN"),
+    Option("--exclude", "check.exclude", many=True, metavar="PATTERN"),
+    Option("--fragments", "check.fragments", value=True),
     Option(
         "--no-robots",
         "check.robots",
@@ -100,6 +142,9 @@ OPTIONS: tuple[Option, ...] = (
 )
 
 
+OPTIONS = CHECK + CRAWL + SHARED
+
+
 def with_config(command: Callable[..., Any]) -> Callable[..., Any]:
     """Let a command be told where its settings are."""
     return click.option(
@@ -122,19 +167,23 @@ def with_format(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def with_options(
-    command: Callable[..., Any], options: Sequence[Option] = OPTIONS
-) -> Callable[..., Any]:
-    """Give a command options that are settings: all of them, or some."""
-    for option in reversed(options):
-        flags = [flag.strip() for flag in option.flag.split(",")]
-        extra: dict[str, Any] = {"help": option.words or described(option.setting)}
-        if option.value is not None:
-            extra |= {"is_flag": True, "flag_value": option.value, "default": None}
-        else:
-            extra |= {"type": option.kind, "multiple": option.many}
-            extra |= {"metavar": option.metavar} if option.metavar else {}
-        command = click.option(*flags, _destination(option), **extra)(command)
-    return command
+    options: Sequence[Option] = SHARED,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a command options that are settings."""
+
+    def with_them(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            flags = [flag.strip() for flag in option.flag.split(",")]
+            extra: dict[str, Any] = {"help": option.words or described(option.setting)}
+            if option.value is not None:
+                extra |= {"is_flag": True, "flag_value": option.value, "default": None}
+            else:
+                extra |= {"type": option.kind, "multiple": option.many}
+                extra |= {"metavar": option.metavar} if option.metavar else {}
+            command = click.option(*flags, _destination(option), **extra)(command)
+        return command
+
+    return with_them
 
 
 def _destination(option: Option) -> str:

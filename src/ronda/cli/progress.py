@@ -6,6 +6,7 @@ import sys
 from types import TracebackType
 from typing import Self
 
+from ronda.cli.crew import busiest, counted, line
 from ronda.cli.outputs import terminal_style
 from ronda.cli.report.style import COLOURS, GREY
 from ronda.config import Report
@@ -22,13 +23,14 @@ _CLEAR = "\r\x1b[2K"
 class Progress:
     """Shows how far a run is, what was found, and whom it waits for."""
 
-    def __init__(self, run: Run, settings: Report) -> None:
+    def __init__(self, run: Run, settings: Report, *, watch: bool = False) -> None:
         self._run = run
         self._style = terminal_style(sys.stderr, settings)
         self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._wanted = settings.progress and not settings.quiet
         self._handle: asyncio.TimerHandle | None = None
         self._lines = 0
+        self._watch = watch  # show the crew too
 
     async def __aenter__(self) -> Self:
         if self._wanted:
@@ -53,12 +55,13 @@ class Progress:
     def _show(self) -> None:
         if self._live:
             self._erase()
-            lines = [self._bar(), *self._waiting()]
+            lines = [self._bar(), *self._waiting(), *self._crew()]
             sys.stderr.write("\n".join(lines))
             self._lines = len(lines)
         else:
             words = [self._plain() + self._counts(), *self._waiting()]
-            sys.stderr.write("  ".join(words) + "\n")
+            lines = ["  ".join(words), *self._crew()]
+            sys.stderr.write("\n".join(lines) + "\n")
         sys.stderr.flush()
         self._later()
 
@@ -102,6 +105,13 @@ class Progress:
             return []
         names = ", ".join(_waits_for(wait) for wait in hosts)
         return [self._style.paint(f"waiting for {names}"[: self._style.width], GREY)]
+
+    def _crew(self) -> list[str]:
+        if not self._watch:
+            return []
+        glimpses = self._run.glimpses()
+        lines = [counted(glimpses), *(f"  {line(seen)}" for seen in busiest(glimpses))]
+        return [self._style.paint(text[: self._style.width], GREY) for text in lines]
 
 
 def _waits_for(wait: Wait) -> str:

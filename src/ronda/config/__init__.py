@@ -2,7 +2,16 @@
 
 from ronda.config.politeness import EVERYTHING, Politeness
 from ronda.config.reading import FILE_NAME, described, load, section
-from ronda.config.sections import Check, Fetch, Frontier, Guard, Report, Settings
+from ronda.config.sections import (
+    Check,
+    Crawl,
+    Fetch,
+    Frontier,
+    Guard,
+    Report,
+    Scope,
+    Settings,
+)
 
 IGNORE_NAME = ".rondaignore"
 
@@ -11,11 +20,13 @@ __all__ = [
     "FILE_NAME",
     "IGNORE_NAME",
     "Check",
+    "Crawl",
     "Fetch",
     "Frontier",
     "Guard",
     "Politeness",
     "Report",
+    "Scope",
     "Settings",
     "described",
     "load",

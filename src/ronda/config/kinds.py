@@ -8,3 +8,4 @@ Seconds = Annotated[float, Meta(ge=0.001, le=10_000_000)]  # a millisecond to mo
 Gap = Annotated[float, Meta(ge=0, le=10_000_000)]
 Count = Annotated[int, Meta(ge=1)]
 Tries = Annotated[int, Meta(ge=0, le=10)]
+Steps = Annotated[int, Meta(ge=0)]

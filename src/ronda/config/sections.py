@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ronda import __version__
-from ronda.config.kinds import Count, Gap, Seconds, Tries
+from ronda.config.kinds import Count, Gap, Seconds, Steps, Tries
 from ronda.config.politeness import Politeness
 
 # The description of a setting stands at its field, and nowhere else: docs/reference/
@@ -76,6 +76,100 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
+Scope = Literal["directory", "host", "domain", "directory+1", "host+1", "any"]
+
+
+class Crawl(Struct, frozen=True, forbid_unknown_fields=True):
+    """How far a crawl goes, and what it keeps."""
+
+    scope: Annotated[
+        Scope,
+        Meta(
+            description="Which pages are followed: those under the directory of a "
+            "first page, on its host, or on its domain; with +1 also one step "
+            "outside; or any. Other links are checked once, and not followed."
+        ),
+    ] = "host"
+    depth: Annotated[
+        Steps | None,
+        Meta(description="Links from the first page to the last that is followed."),
+    ] = 50
+    external_depth: Annotated[
+        Steps, Meta(description="Steps outside the scope that are followed too.")
+    ] = 0
+    max_pages: Annotated[
+        Count | None, Meta(description="Pages that are followed at most.")
+    ] = 1_000_000
+    max_bytes: Annotated[
+        Count | None,
+        Meta(
+            description="Bytes of bodies after which the crawl ends; not set: any.",
+            examples=[1_000_000_000],
+        ),
+    ] = None
+    bandwidth: Annotated[
+        Count | None,
+        Meta(
+            description="Bytes a second that are received, in all; not set: any.",
+            examples=[1_000_000],
+        ),
+    ] = None
+    content_types: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Follow only pages of these media types, such as text/*; "
+            "empty: every kind that can be read."
+        ),
+    ] = ()
+    max_queries: Annotated[
+        Steps, Meta(description="Query strings of one path that are followed.")
+    ] = 10_000
+    traps: Annotated[
+        bool,
+        Meta(
+            description="Do not follow what never ends: calendars, session ids, paths "
+            "that repeat themselves."
+        ),
+    ] = True
+    nofollow: Annotated[
+        bool,
+        Meta(
+            description="Check, but do not follow, links that say nofollow, and links "
+            "of pages that say so."
+        ),
+    ] = True
+    sitemaps: Annotated[
+        bool, Meta(description="Follow the sitemaps that a robots.txt names.")
+    ] = True
+    priority: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Which pages come first, PATTERN=+n: as if they were n links "
+            "nearer. Patterns are those of `include`."
+        ),
+    ] = ()
+    db: Annotated[
+        str,
+        Meta(
+            description="A file that remembers the crawl: an interrupted one goes on, "
+            "the next one asks only for what has changed."
+        ),
+    ] = ""
+    save: Annotated[
+        str, Meta(description="A folder to save the pages to, readable offline.")
+    ] = ""
+    warc: Annotated[
+        str, Meta(description="A WARC file to record requests and answers in.")
+    ] = ""
+    plugins: Annotated[
+        tuple[str, ...],
+        Meta(description="Plug-ins that are told what happens, and may say no."),
+    ] = ()
+    watch: Annotated[
+        bool, Meta(description="Show what each worker of the crew is doing.")
+    ] = False
+
+
 class Frontier(Struct, frozen=True, forbid_unknown_fields=True):
     """How much waits in memory, and how it is shared out."""
 
@@ -85,6 +179,10 @@ class Frontier(Struct, frozen=True, forbid_unknown_fields=True):
     queue_length: Annotated[
         Count, Meta(description="Visits in the queue of one host; more spill over.")
     ] = 100
+    capacity: Annotated[
+        Count,
+        Meta(description="Visits that wait in memory, in all; further ones on disk."),
+    ] = 1_000_000
     hosts_per_server: Annotated[
         Count,
         Meta(
@@ -225,6 +323,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     """Everything that can be set."""
 
     check: Check = Check()
+    crawl: Crawl = Crawl()
     politeness: tuple[Politeness, ...] = (Politeness(),)
     frontier: Frontier = Frontier()
     fetch: Fetch = Fetch()

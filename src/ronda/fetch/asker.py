@@ -69,6 +69,10 @@ class Asker:
             return self._mail(request.url)
         return self._call(request.url)
 
+    def drop(self, asking: asyncio.Future[Answer]) -> None:
+        """Give up a request: its connection is closed, its answer not waited for."""
+        self._engine.drop(asking.set_result)
+
     async def _mail(self, domain: str) -> Answer:
         return await self._names.mail_servers(domain) if domain else Answer()
 

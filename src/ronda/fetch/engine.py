@@ -97,6 +97,15 @@ class Engine:
         self._multi.add_handle(exchange.curl)
         self._kick()
 
+    def drop(self, settle: Callable[[Answer], None]) -> None:
+        """Give up the request that would be settled so, and close its connection."""
+        for curl, exchange in self._busy.items():
+            if exchange.settle == settle:
+                self._multi.remove_handle(curl)
+                curl.close()  # not free again: who knows what state it is in
+                del self._busy[curl]
+                return
+
     def _new(self) -> Exchange:
         made = Exchange(self._settings, self._certificates, self._sockets)
         made.lean = not self._evidence

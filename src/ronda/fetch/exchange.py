@@ -50,6 +50,7 @@ class Exchange:
         "_method",
         "_modern",
         "_pinned",
+        "_plain",
         "_rate",
         "_read",
         "_watch",
@@ -79,6 +80,7 @@ class Exchange:
         self.lean = False  # of a good answer, nobody wants to know more than that
         self.request: Request
         self.settle: Callable[[Answer], None]
+        self._plain = [f"{name}: {value}" for name, value in settings.headers.items()]
         self.curl = self._make(settings)
 
     def _make(self, settings: Fetch) -> pycurl.Curl:
@@ -95,7 +97,7 @@ class Exchange:
         set_(pycurl.USERAGENT, settings.agent)
         set_(pycurl.TIMEOUT_MS, int(settings.timeout * 1000))
         set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
-        set_(pycurl.HTTPHEADER, [f"{k}: {v}" for k, v in settings.headers.items()])
+        set_(pycurl.HTTPHEADER, self._plain)
         # The curves that every server knows. OpenSSL's own list begins with a
         # post-quantum pair that makes a connection a fifth dearer.
         set_(pycurl.SSL_EC_CURVES, "X25519:P-256:P-384:P-521")
@@ -133,6 +135,8 @@ class Exchange:
             set_(pycurl.FORBID_REUSE, 1)
         if request.fresh:
             set_(pycurl.FRESH_CONNECT, 1)
+        if request.etag or request.since:
+            set_(pycurl.HTTPHEADER, [*self._plain, *_conditions(request)])
         if address != self._pinned:
             self._pin(address)
         if bool(request.body) is not self._encoded:
@@ -272,3 +276,15 @@ class Exchange:
             self.curl.setopt(pycurl.FORBID_REUSE, 0)
         if self.request.fresh:
             self.curl.setopt(pycurl.FRESH_CONNECT, 0)
+        if self.request.etag or self.request.since:
+            self.curl.setopt(pycurl.HTTPHEADER, self._plain)
+
+
+def _conditions(request: Request) -> list[str]:
+    """Headers by which only what has changed is sent."""
+    found = []
+    if request.etag:
+        found.append(f"If-None-Match: {request.etag}")
+    if request.since:
+        found.append(f"If-Modified-Since: {request.since}")
+    return found

@@ -70,6 +70,13 @@ class Child:
         self._open[self._number] = settle
         self.wire.send(Question(self._number, request, address, last))
 
+    def drop(self, settle: Settle) -> None:
+        """Forget the request that would be settled so; the child's time-out ends it."""
+        for number, waiting in self._open.items():
+            if waiting == settle:
+                del self._open[number]
+                return
+
     def close(self) -> None:
         """End the process, which holds nothing that could be lost."""
         self.wire.close()
@@ -78,7 +85,9 @@ class Child:
 
     def _receive(self, replies: list[Reply]) -> None:
         for reply in replies:
-            self._open.pop(reply.number)(reply.answer)
+            settle = self._open.pop(reply.number, None)
+            if settle is not None:  # else it was dropped
+                settle(reply.answer)
 
     def _fail(self) -> None:
         unanswered, self._open = self._open, {}
@@ -111,6 +120,11 @@ class Pool:
         """Start a request in the child that holds its host's connections."""
         number = hash(address or urls.host(request.url)) % len(self._children)
         self._children[number].ask(request, address, last, settle)
+
+    def drop(self, settle: Settle) -> None:
+        """Give up the request that would be settled so."""
+        for child in self._children:
+            child.drop(settle)
 
 
 def _be_child(

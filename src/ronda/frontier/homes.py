@@ -36,6 +36,8 @@ class Homes:
         self.servers: dict[str, Server] = {}
         self.outside: dict[str, deque[Item]] = {}  # hosts that found no queue free
         self.strangers: deque[Host] = deque()  # whose address is not looked for yet
+        # Hosts that an earlier process asked: until when, when next, with which gap.
+        self.earlier: dict[str, tuple[float, float, float]] = {}
 
     def open(self, item: Item, now: float) -> None:
         """Bind a queue to a host, or leave the item outside when all are taken."""
@@ -110,6 +112,10 @@ class Homes:
 
     def _settle(self, host: Host, address: str) -> None:
         host.limits = limits = self._limits(host.name, address)
+        earlier = self.earlier.pop(host.name, None) if self.earlier else None
+        if earlier is not None and limits.paced:
+            host.started_at, due, host.gap = earlier
+            host.next_at = max(due, host.started_at + host.gap)
         # A Crawl-delay may have become known while its address was looked for.
         if host.started_at + limits.interval > host.next_at:
             host.next_at = host.started_at + limits.interval
@@ -121,6 +127,8 @@ class Homes:
                 server = self.servers[key] = Server(key)
             server.hosts += 1
             host.server = server
+            if earlier is not None:
+                server.started_at = max(server.started_at, host.started_at)
 
     def lose(self, host: Host, now: float) -> None:
         """Ask the name servers again: what they said no longer holds."""

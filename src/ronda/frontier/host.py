@@ -1,16 +1,20 @@
 """The two politeness keys: the name asked for, and the address that answers for it."""
 
+from bisect import bisect_right
 from collections import deque
-from itertools import chain
 from math import inf
+from typing import Any
 
 from ronda.frontier.politeness import Limits
 from ronda.model import Target, Visit
 
 NEVER = -inf  # the last start of who was not asked yet
+FIRST = -(2**62)  # a rank before every other
 
 # What is queued: a target not begun, or a visit under way.
 Item = Target | Visit
+# All of a target but its URL and its host, its rank first.
+Kind = tuple[int, tuple[object, ...]]
 
 
 def is_of(item: Item, url: str) -> bool:
@@ -73,9 +77,11 @@ class Host:
         self.name = name
         self.pin = ""  # where its connections must go; "" when the name says it
         self.valid_until = 0.0  # of the pin: then the name servers are asked again
-        self.queue: list[Item] = []  # short (queue_length), so pop(0) is cheap
-        # What did not fit; of a plain target only its URL, to cost next to nothing.
-        self.spill: deque[Item | str] | None = None
+        # Visits under way, then targets by rank; short, so pop(0) is cheap.
+        self.queue: list[Item] = []
+        # What did not fit, none of a lower rank: URLs by what else their targets are,
+        # so that one costs next to nothing.
+        self.spill: dict[Kind, deque[str]] | None = None
         self.server: Server | None = None
         self.limits: Limits | None = None  # None: the address is not known yet
         self.active = 0
@@ -88,40 +94,67 @@ class Host:
         self.listed = False
 
     def add(self, item: Item, length: int) -> None:
-        """Queue an item: one under way before all others, a new one at the end."""
+        """Queue an item: one under way before all others, a new one by its rank."""
+        queue = self.queue
         if isinstance(item, Visit):
-            self.queue.insert(0, item)
-        elif len(self.queue) < length:
-            self.queue.append(item)
+            queue.insert(0, item)
+        elif not queue or _rank(queue[-1]) <= item.rank:
+            if len(queue) < length and not self.spill:
+                queue.append(item)
+            else:
+                self._spilled(item).append(item.url)
         else:
-            if self.spill is None:
-                self.spill = deque()
-            plain = item == Target(item.url, self.name)
-            self.spill.append(item.url if plain else item)
+            queue.insert(bisect_right(queue, item.rank, key=_rank), item)
+            if len(queue) > length:
+                last = queue.pop()
+                assert isinstance(last, Target)  # noqa: S101  # it has a rank
+                self._spilled(last).appendleft(last.url)
 
-    def pop(self) -> Item:
+    def _spilled(self, target: Target) -> deque[str]:
+        if self.spill is None:
+            self.spill = {}
+        return self.spill.setdefault(_kind(target), deque())
+
+    def pop(self, length: int) -> Item:
         """The next item; the queue is filled up again from what did not fit."""
         item = self.queue.pop(0)
-        if self.spill:
-            self.queue.append(self._unfolded(self.spill.popleft()))
+        if self.spill and len(self.queue) < length:
+            self.queue.append(self._refill(self.spill))
         return item
+
+    def _refill(self, spill: dict[Kind, deque[str]]) -> Target:
+        kind = min(spill) if len(spill) > 1 else next(iter(spill))
+        urls = spill[kind]
+        target = self._unfolded(urls.popleft(), kind)
+        if not urls:
+            del spill[kind]
+        return target
 
     def drain(self) -> list[Item]:
         """All items, which leave the queue."""
-        items = [*self.queue, *map(self._unfolded, self.spill or ())]
+        spill = self.spill or {}
+        items = list(self.queue)
+        for kind in sorted(spill):
+            items.extend(self._unfolded(url, kind) for url in spill[kind])
         self.queue, self.spill = [], None
         return items
 
     @property
     def size(self) -> int:
         """How many items wait."""
-        return len(self.queue) + len(self.spill or ())
+        return len(self.queue) + sum(map(len, (self.spill or {}).values()))
 
     def position(self, url: str) -> int | None:
         """How many items stand before the target of a URL; None when it is not here."""
-        for place, item in enumerate(chain(self.queue, self.spill or ())):
-            if item == url or (not isinstance(item, str) and is_of(item, url)):
+        for place, item in enumerate(self.queue):
+            if is_of(item, url):
                 return place
+        before = len(self.queue)
+        for kind in sorted(self.spill or ()):
+            urls = (self.spill or {})[kind]
+            if url in urls:
+                return before + urls.index(url)
+            before += len(urls)
         return None
 
     @property
@@ -129,8 +162,29 @@ class Host:
         """Whether it is asked where it is now for as long as it has work."""
         return self.valid_until == inf
 
-    def _unfolded(self, item: Item | str) -> Item:
-        return Target(item, self.name) if isinstance(item, str) else item
+    def _unfolded(self, url: str, kind: Kind) -> Target:
+        rank, rest = kind
+        values: tuple[Any, ...] = (*rest, rank)
+        return Target(url, self.name, *values)
+
+
+def _rank(item: Item) -> int:
+    """The order of a queue: whatever is under way comes first."""
+    return item.rank if isinstance(item, Target) else FIRST
+
+
+_KINDS: dict[Kind, Kind] = {}  # one of each, for there are few
+
+
+def _kind(target: Target) -> Kind:
+    kind = target.rank, (
+        target.reads,
+        target.robots,
+        target.public,
+        target.depth,
+        target.outside,
+    )
+    return _KINDS.setdefault(kind, kind)
 
 
 class Lease:

@@ -110,6 +110,17 @@ class Frontier:
         """Take new limits for a host: what it asks of robots has become known."""
         self._homes.limit(name, now)
 
+    def asked(self, name: str, now: float, next_at: float, gap: float) -> None:
+        """Tell of a host that an earlier process asked, maybe until this moment.
+
+        Args:
+            name: the host, which has no queue yet.
+            now: the moment, from which its gaps count.
+            next_at: the moment before which it is not to be asked.
+            gap: seconds to which its gap had grown.
+        """
+        self._homes.earlier[name] = now, next_at, gap
+
     # -- out -----------------------------------------------------------------
 
     def take(self, now: float) -> tuple[int, Lease] | None:
@@ -163,7 +174,7 @@ class Frontier:
     def _lease(self, host: Host, now: float) -> tuple[int, Lease]:
         limits, server = host.limits, host.server
         assert limits is not None  # noqa: S101  # only resolved hosts are listed
-        given = self._leases.give(host, host.pop(), now)
+        given = self._leases.give(host, host.pop(self._settings.queue_length), now)
         lease = given[1]
         lease.last = not host.queue
         if host.next_at > host.started_at > NEVER:
@@ -285,13 +296,23 @@ class Frontier:
 
     def _take_back(self, now: float) -> None:
         for trans, lease in self._leases.silent(now):
-            self.queued += 1
-            if lease.rests:
-                self._resting.append((lease.item, lease.rests))
-            else:
-                lease.host.queue.insert(0, lease.item)
-                self._rest(lease.host.name, now)
-            self.done(trans, now)
+            self._return(trans, lease, now)
+
+    def give_back(self, trans: int, now: float) -> bool:
+        """Queue again what was handed out; False when it was taken back already."""
+        lease = self._leases.of(trans)
+        if lease is not None:
+            self._return(trans, lease, now)
+        return lease is not None
+
+    def _return(self, trans: int, lease: Lease, now: float) -> None:
+        self.queued += 1
+        if lease.rests:
+            self._resting.append((lease.item, lease.rests))
+        else:
+            lease.host.queue.insert(0, lease.item)
+            self._rest(lease.host.name, now)
+        self.done(trans, now)
 
     def _wake(self, now: float) -> None:
         for what in self._turns.due(now):
@@ -318,6 +339,11 @@ class Frontier:
     def silent_at(self) -> float:
         """The moment before which no lease is overdue."""
         return self._leases.silent_at
+
+    @property
+    def room(self) -> int:
+        """How many items may still be queued before memory is full."""
+        return self._settings.capacity - self.queued
 
     @property
     def idle(self) -> bool:

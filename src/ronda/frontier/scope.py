@@ -21,8 +21,8 @@ class Scope:
     """Decides whether a normalised URL is checked or left out."""
 
     def __init__(self, include: Iterable[str], exclude: Iterable[str]) -> None:
-        self._include = [_matcher(text, "include") for text in include]
-        self._exclude = [_matcher(text, "exclude") for text in exclude]
+        self._include = [matcher(text, "check.include") for text in include]
+        self._exclude = [matcher(text, "check.exclude") for text in exclude]
 
     def __bool__(self) -> bool:
         """Whether it leaves out anything at all."""
@@ -34,13 +34,14 @@ class Scope:
         return not any(match(url) for match in self._exclude)
 
 
-def _matcher(text: str, key: str) -> Matcher:
+def matcher(text: str, key: str) -> Matcher:
+    """What tells whether a normalised URL matches a pattern, which stands at a key."""
     if text.startswith("re:"):
         try:
             return re.compile(text[3:]).search
         except re.error as error:
             words = f"'{urls.shown(text)}' is not a regular expression: {error}"
-            raise SettingsError(f"check.{key}: {words}") from None
+            raise SettingsError(f"{key}: {words}") from None
     if "*" in text:
         return re.compile(
             ".*".join(map(re.escape, text.split("*"))), re.DOTALL

@@ -12,7 +12,7 @@ from errno import (
     EPERM,
 )
 
-from ronda.model import GUARDED, RESTING, Answer, Verdict
+from ronda.model import GUARDED, RESTING, VETOED, Answer, Verdict
 from ronda.probes.reasons import verdict
 
 # libcurl's codes by number: the table in the docs is made from this one.
@@ -106,6 +106,7 @@ CURL_REASONS: dict[int, str] = {
     # Not libcurl's, but our own.
     GUARDED: "address_refused",
     RESTING: "host_resting",
+    VETOED: "vetoed",
 }
 
 # OpenSSL's X509_V_ERR_… numbers.

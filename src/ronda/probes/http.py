@@ -5,7 +5,7 @@ import re
 from msgspec.structs import replace
 
 from ronda import urls
-from ronda.config import Check, Fetch
+from ronda.config import Settings
 from ronda.errors import UrlError
 from ronda.model import Answer, Ask, Done, Hop, Request, State, Target, Verdict, Visit
 from ronda.probes.accept import Accept
@@ -30,9 +30,11 @@ _FOREVER = 1e10  # seconds; more is no different
 class Http:
     """The two schemes of the web."""
 
-    def __init__(self, check: Check, fetch: Fetch, accept: Accept) -> None:
+    def __init__(self, settings: Settings, accept: Accept) -> None:
+        check = settings.check
         self._check = check
-        self._fetch = fetch
+        self._fetch = settings.fetch
+        self._saves = bool(settings.crawl.save or settings.crawl.warc)
         self._accept = accept
         # The common case needs no further thought.
         self._plain = not check.accept and check.slow is None
@@ -45,8 +47,10 @@ class Http:
 
     def begin(self, target: Target) -> Request:
         """GET when the page itself is wanted, HEAD when only its answer is."""
-        if target.reads or target.anchors:
+        if target.reads or self._check.fragments:
             return Request(target.url, "GET", body=self._fetch.body_limit)
+        if self._saves and not target.outside:
+            return Request(target.url, "GET", body=self._fetch.body_limit, raw=True)
         method = "HEAD" if self._check.method == "auto" else self._check.method
         return Request(target.url, method)
 
@@ -96,7 +100,7 @@ class Http:
             return Done(verdict("redirect_scheme", urls.scheme(there)), visit=met)
         hop = Hop(here, answer.status, there, answer.address)
         hops = (*visit.hops, hop)
-        request = replace(visit.request, url=there)
+        request = replace(visit.request, url=there, etag="", since="")
         host = self.classify(there)
         on = replace(visit, request=request, host=host, hops=hops)
         if there == here or any(there == passed.url for passed in visit.hops):
@@ -130,6 +134,8 @@ class Http:
         found = http_verdict(answer.status)
         if answer.status == 416 and visit.request.partial:
             found = http_verdict(200)  # it exists, but is empty
+        if answer.status == 304 and (visit.request.etag or visit.request.since):
+            found = verdict("not_modified")
         if found.state is not State.OK:
             if visit.hops:
                 words = f"{found.message}, after {_redirects(len(visit.hops))}"

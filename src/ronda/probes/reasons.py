@@ -52,6 +52,7 @@ REASONS: dict[str, Reason] = {
     "tls_failed": Reason(BROKEN, "TLS handshake failed"),
     "tls_ends_soon": Reason(WARNING, "certificate ends soon"),
     # answers
+    "not_modified": Reason(OK, "unchanged since the last time"),
     "empty_reply": Reason(TEMPORARY, "the server closed without answering"),
     "not_http": Reason(BROKEN, "the answer is not HTTP"),
     "bad_answer": Reason(BROKEN, "malformed answer"),
@@ -93,12 +94,14 @@ REASONS: dict[str, Reason] = {
     "file_refused": Reason(BLOCKED, "files are only for what you named yourself"),
     "host_resting": Reason(TEMPORARY, "the host rests; not asked"),
     "policy_disallowed": Reason(BLOCKED, "disallowed by policy"),
+    "vetoed": Reason(BLOCKED, "a plug-in said no"),
     "scheme_unsupported": Reason(State.UNSUPPORTED, "no handler for scheme"),
     "url_malformed": Reason(BROKEN, "not a URL"),
     # plug-ins, and our own fault
     "plugin": Reason(UNKNOWN, "a plug-in's own words"),
     "plugin_failed": Reason(UNKNOWN, "the plug-in failed"),
     "own_fault": Reason(UNKNOWN, "our own fault"),
+    "worker_died": Reason(UNKNOWN, "workers died of it"),
 }
 
 # Statuses whose verdict is not their class's: (class default in _by_class).

@@ -19,12 +19,12 @@ ENTRY_POINTS = "ronda.schemes"
 
 # A new scheme is one file and one row.
 SCHEMES: dict[str, Callable[[Settings, Accept], Handler]] = {
-    "http": lambda s, a: Http(s.check, s.fetch, a),
-    "https": lambda s, a: Http(s.check, s.fetch, a),
+    "http": Http,
+    "https": Http,
     "ftp": lambda s, _: Ftp(s.fetch),
     "ftps": lambda s, _: Ftp(s.fetch),
     "sftp": lambda s, _: Ftp(s.fetch),
-    "file": lambda s, _: File(s.fetch),
+    "file": lambda s, _: File(s.check, s.fetch),
     "mailto": lambda s, _: Mailto(s.fetch),
 }
 

@@ -16,8 +16,10 @@ from typing import Protocol, Self
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ronda.frontier import Wait
+from ronda.workers.crew import Glimpse
 
 SECONDS = 3.0  # that a run may take to answer
 LONGEST = 128 * 1024  # bytes of a question: twice the longest URL
@@ -26,7 +28,7 @@ LONGEST = 128 * 1024  # bytes of a question: twice the longest URL
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
     """What is asked."""
 
-    why: str  # a URL or a host
+    why: str  # a URL or a host; "": the whole run
 
 
 class Reply(Struct, frozen=True):
@@ -35,6 +37,8 @@ class Reply(Struct, frozen=True):
     process: int
     seconds: float = 0.0  # since it began
     waits: tuple[Wait, ...] = ()
+    open: tuple[tuple[str, int], ...] = ()  # what its end waits for, and how many
+    crew: tuple[Glimpse, ...] = ()  # asked for the whole run only
     silent: bool = False  # it did not answer in time: stopped, or busy
 
 
@@ -42,7 +46,13 @@ class Asked(Protocol):
     """What a socket needs of a run."""
 
     def why(self, text: str) -> list[Wait]:
-        """What a URL or a host waits for."""
+        """What a URL or a host waits for; without one, the hosts that hold it up."""
+
+    def open(self) -> list[tuple[str, int]]:
+        """What the end of the run waits for."""
+
+    def glimpses(self) -> tuple[Glimpse, ...]:
+        """What each worker is doing."""
 
     @property
     def seconds(self) -> float:
@@ -92,11 +102,18 @@ class Control:
             async with asyncio.timeout(SECONDS):
                 line = await reader.readline()
                 question = msgspec.json.decode(line, type=Question)
-                waits = tuple(self._run.why(question.why))
-                reply = Reply(os.getpid(), self._run.seconds, waits)
+                reply = self._reply(question.why)
                 writer.write(msgspec.json.encode(reply) + b"\n")
                 await writer.drain()
         writer.close()
+
+
+    def _reply(self, text: str) -> Reply:
+        run = self._run
+        reply = Reply(os.getpid(), run.seconds, tuple(run.why(text)))
+        if text:
+            return reply
+        return replace(reply, open=tuple(run.open()), crew=run.glimpses())
 
 
 async def ask_all(text: str) -> list[Reply]:

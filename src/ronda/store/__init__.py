@@ -1,8 +1,19 @@
 """Remembers: results, from a run's spool on disk onwards."""
 
 from ronda.store.attic import Attic
+from ronda.store.crawls import CrawlStore, Known
+from ronda.store.overflow import Overflow
 from ronda.store.requestlog import RequestLog
 from ronda.store.shelf import Shelf, cache_folder
 from ronda.store.spool import Spool
 
-__all__ = ["Attic", "RequestLog", "Shelf", "Spool", "cache_folder"]
+__all__ = [
+    "Attic",
+    "CrawlStore",
+    "Known",
+    "Overflow",
+    "RequestLog",
+    "Shelf",
+    "Spool",
+    "cache_folder",
+]

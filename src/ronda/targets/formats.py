@@ -5,8 +5,11 @@ import re
 from ronda.targets import (
     hypertext,
     jsontext,
+    manifest,
     markdown,
+    pdf,
     restructured,
+    stylesheet,
     table,
     textlist,
     xmlfile,
@@ -76,7 +79,32 @@ OPML = Source(
     read=xmlfile.read,
     is_list=False,
 )
-SOURCES = (TEXT, MARKDOWN, HTML, RST, JSON, JSON_LINES, TABLE, SITEMAP, OPML)
+CSS = Source(
+    name="css",
+    suffixes=(".css",),
+    media_types=("text/css",),
+    read=stylesheet.read,
+    is_list=False,
+)
+MANIFEST = Source(
+    name="manifest",  # of a web app
+    suffixes=(".webmanifest",),
+    media_types=("application/manifest+json",),
+    read=manifest.read,
+    is_list=False,
+)
+PDF = Source(
+    name="pdf",  # with the extra of that name
+    suffixes=(".pdf",),
+    media_types=("application/pdf",),
+    read=pdf.read,
+    is_list=False,
+    is_text=False,
+)
+SOURCES = (
+    *(TEXT, MARKDOWN, HTML, RST, JSON, JSON_LINES, TABLE, SITEMAP, OPML),
+    *(CSS, MANIFEST, PDF),
+)
 
 _BY_SUFFIX = {suffix: source for source in SOURCES for suffix in source.suffixes}
 _BY_MEDIA_TYPE = {kind: source for source in SOURCES for kind in source.media_types}
@@ -89,6 +117,7 @@ _VAGUE = frozenset(
 _SIGNS = (
     (re.compile(rb"<(\?xml|urlset|sitemapindex|opml)\b", re.IGNORECASE), SITEMAP),
     (re.compile(rb"<"), HTML),
+    (re.compile(rb"%PDF-"), PDF),
     (re.compile(rb"\{[^\n]*\}\s*\n\s*\{"), JSON_LINES),
     (re.compile(rb'\{\s*["}]|\[\s*["{\]]'), JSON),
 )

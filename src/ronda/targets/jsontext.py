@@ -1,7 +1,7 @@
 """JSON and JSON lines: every string that is a URL, with its line and its path."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -9,6 +9,9 @@ from ronda import config
 from ronda.model import Link, Place, Problem
 from ronda.targets.encoding import decoded
 from ronda.targets.source import Readable, folded
+
+Path = list[str | int]  # keys as written, and indexes
+UrlOf = Callable[[str, Path], str]
 
 _CHECKER = msgspec.json.Decoder(msgspec.Raw)
 _OFFSET = re.compile(r"\(byte (\d+)\)")
@@ -21,7 +24,7 @@ def read(
     stream: Readable, document: str, _options: config.Check
 ) -> Iterator[Link | Problem]:
     """The URLs of a JSON document: Chrome's and Firefox's bookmarks are such ones."""
-    yield from _links(decoded(stream.read()), document, 1)
+    return links(decoded(stream.read()), document, _absolute)
 
 
 def read_lines(
@@ -30,18 +33,27 @@ def read_lines(
     """The URLs of a document with a JSON value on every line."""
     for number, line in enumerate(decoded(stream.read()).split("\n"), start=1):
         if line.strip():
-            yield from _links(line, document, number)
+            yield from links(line, document, _absolute, number)
 
 
-def _links(text: str, document: str, line: int) -> Iterator[Link | Problem]:
+def links(
+    text: str, document: str, url_of: UrlOf, line: int = 1
+) -> Iterator[Link | Problem]:
+    """The strings of a JSON text that are links.
+
+    Args:
+        text: a JSON value.
+        document: where it stands.
+        url_of: takes a string as written and its path; gives a URL, or nothing.
+        line: where the text begins.
+    """
     if fault := _fault(text):
         message, offset = fault
         line += text.count("\n", 0, offset)
         yield Problem(Place(document, line), f"not JSON: {message}")
         return
     for string, number, path in _strings(text, line):
-        url = _value(string)
-        if _URL.match(url):
+        if url := url_of(string, path):
             yield Link(url, Place(document, number, 0, folded(_written(path))))
 
 
@@ -58,12 +70,12 @@ def _fault(text: str) -> tuple[str, int] | None:
     return None
 
 
-def _strings(text: str, line: int) -> Iterator[tuple[str, int, list[str | int]]]:
+def _strings(text: str, line: int) -> Iterator[tuple[str, int, Path]]:
     """The strings that are values, as written, each with its line and path.
 
     The text is known to be JSON, so the order of its marks is not checked again.
     """
-    path: list[str | int] = []  # the key or index within each open object and array
+    path: Path = []  # the key or index within each open object and array
     for token in _TOKEN.finditer(text):
         match token[0][0]:
             case '"' if token[2]:
@@ -83,17 +95,23 @@ def _strings(text: str, line: int) -> Iterator[tuple[str, int, list[str | int]]]
                 pass  # a comma within an object
 
 
-def _value(string: str) -> str:
-    """A string as it is meant; empty for what cannot be a URL."""
+def _absolute(string: str, _path: Path) -> str:
+    """A string that is a URL by itself."""
     if "//" not in string and "\\/" not in string and "mailto:" not in string:
         return ""
+    url = value(string)
+    return url if _URL.match(url) else ""
+
+
+def value(string: str) -> str:
+    """A string as it is meant; empty for what cannot be a URL."""
     try:
         return str(msgspec.json.decode(string))
     except (msgspec.DecodeError, UnicodeError):  # half a surrogate pair
         return ""
 
 
-def _written(path: list[str | int]) -> str:
+def _written(path: Path) -> str:
     """A path as programmers write it: items[3].url."""
     steps = (f"[{p}]" if isinstance(p, int) else "." + p.strip('"') for p in path)
     return "".join(steps).removeprefix(".")

@@ -1,41 +1,42 @@
 """Large HTML, a piece at a time: a tree of it may take seventy times its size."""
 
+import re
 from collections.abc import Iterator
 
-from ronda.targets.encoding import decoded
 from ronda.targets.plainhtml import Reader, Row
 
-LARGE = 256 * 1024  # bytes beyond which no tree is made of a page
+LARGE = 256 * 1024  # characters beyond which no tree is made of a page
 _PIECE = 64 * 1024  # characters
+# Text to a browser that runs scripts, and to a tokenizer: by another name it is not.
+_NOSCRIPT = re.compile(r"<noscript(?=[\s/>])", re.IGNORECASE)
 
 
-def rows(data: bytes | str) -> Iterator[Row]:
+def rows(text: str, piece: int = _PIECE) -> Iterator[Row]:
     """Every URL of a page, in its order, as it is read."""
-    for reader in _read(data):
+    for reader in _read(text, piece):
         yield from reader.taken()
 
 
-def anchors(data: bytes | str) -> Iterator[str]:
+def anchors(text: str) -> Iterator[str]:
     """Every id of a page, and every name of an anchor."""
-    for reader in _read(data):
+    for reader in _read(text, _PIECE):
         yield from reader.names
-        reader.names.clear()
-        reader.rows.clear()
+        reader.taken()
 
 
-def _read(data: bytes | str) -> Iterator[Reader]:
+def _read(text: str, piece: int) -> Iterator[Reader]:
     """The reader, after each piece of the page."""
     # Not at the top: see hypertext.
     from turbohtml import Tokenizer  # noqa: PLC0415
 
-    text = data if isinstance(data, str) else decoded(data)
+    text = _NOSCRIPT.sub("<x-script", text)
     tokenizer = Tokenizer()
     reader = Reader(tokenizer.position)
-    for start in range(0, len(text), _PIECE):
-        tokenizer.feed(text[start : start + _PIECE])
+    for start in range(0, len(text), piece):
+        tokenizer.feed(text[start : start + piece])
         tokenizer.dispatch(reader)
         yield reader
     tokenizer.close()
     tokenizer.dispatch(reader)
-    reader.handle_endtag("a")  # one that was left open ends with the page
+    reader.end()
     yield reader

@@ -11,8 +11,8 @@ from ronda.model import Found, Link, Place, Problem
 from ronda.targets import formats
 from ronda.targets.encoding import as_utf8
 from ronda.targets.resolve import Document, resolve
-from ronda.targets.source import Readable, Source
-from ronda.targets.streams import LIMIT, opened
+from ronda.targets.source import Source
+from ronda.targets.streams import HEAD, LIMIT, Bounded, is_packed, opened
 
 
 def links_of(
@@ -31,33 +31,46 @@ def links_of(
         check: the settings; its base_url is for local documents only.
         limit: bytes that are read of a packed file, such as a sitemap's.
     """
-    place = Place(urls.without_credentials(url))
+    packed: Bounded | None = None
     try:
-        stream = opened(io.BytesIO(body), limit)
-        source = formats.of_answer(url, content_type, stream.head)
+        if is_packed(body):
+            packed = opened(io.BytesIO(body), limit)
+        head = packed.head if packed else body[:HEAD]
+        source = formats.of_answer(url, content_type, head)
         if source is None:
             return
-        # No text has NUL bytes; a parser may keep 40 bytes of complaint for each.
-        data = as_utf8(stream.read(), formats.charset(content_type)).replace(b"\0", b"")
+        data = packed.read() if packed else body[:limit]
     except InputError as error:
-        yield Problem(place, str(error), grave=False)
+        yield _note(url, str(error))
         return
-    yield from _resolved(source, io.BytesIO(data), url, replace(check, base_url=""))
-    if stream.cut:
-        words = f"unpacks to more than {limit:,} bytes: the rest is not read"
-        yield Problem(place, words, grave=False)
+    if source.is_text:
+        data = _text(data, formats.charset(content_type))
+    yield from _resolved(source, data, url, check)
+    if packed.cut if packed else len(body) > limit:
+        yield _note(url, f"more than {limit:,} bytes: the rest is not read")
+
+
+def _note(url: str, words: str) -> Problem:
+    return Problem(Place(urls.without_credentials(url)), words, grave=False)
+
+
+def _text(data: bytes, charset: str) -> bytes:
+    """Text has no NUL bytes; a parser may keep 40 bytes of complaint for each."""
+    data = as_utf8(data, charset)
+    return data.replace(b"\0", b"") if b"\0" in data else data
 
 
 def _resolved(
-    source: Source, stream: Readable, url: str, check: config.Check
+    source: Source, data: bytes, url: str, check: config.Check
 ) -> Iterator[Found | Problem]:
-    document = Document(url)
-    for item in source.read(stream, urls.without_credentials(url), check):
-        if isinstance(item, Link):
-            found = resolve(item, document, check)
-            if found is not None:
-                yield found
-        elif source is not formats.TEXT:
-            # The user wrote none of it: that a feed or a table holds no links we can
-            # read is no mistake of his, and words on a page of text are not even news.
-            yield replace(item, grave=False)
+    document, name = Document(url), urls.without_credentials(url)
+    check = replace(check, base_url="") if check.base_url else check
+    for item in source.read(io.BytesIO(data), name, check):
+        found = resolve(item, document, check) if isinstance(item, Link) else item
+        if isinstance(found, Found):
+            yield found
+        # The user wrote none of it: that a link is none, or that a feed or a table
+        # holds no links we can read, is no mistake of his, and words on a page of text
+        # are not even news.
+        elif found is not None and (found is not item or source is not formats.TEXT):
+            yield replace(found, grave=False)

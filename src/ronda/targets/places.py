@@ -17,8 +17,8 @@ class Places:
         self._document = document
         self._starts = [0, *(match.end() for match in _NEWLINE.finditer(text))]
 
-    def at(self, offset: int, words: str = "") -> Place:
+    def at(self, offset: int, words: str = "", tag: str = "") -> Place:
         """The place of an offset, with the words of the link that begins there."""
         line = bisect_right(self._starts, offset)
         column = offset - self._starts[line - 1] + 1
-        return Place(self._document, line, column, folded(words))
+        return Place(self._document, line, column, folded(words), tag)

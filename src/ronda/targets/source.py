@@ -35,6 +35,7 @@ class Source(Struct, frozen=True):
     media_types: tuple[str, ...]
     read: Read
     is_list: bool  # its entries stand alone: they have no document to be relative to
+    is_text: bool = True  # it has a charset, and no NUL bytes
 
 
 class Index(Link, frozen=True, gc=False):
@@ -45,6 +46,8 @@ def folded(text: str) -> str:
     """The words of a link on one line, cut to what a report can show."""
     if "://" in text:  # before it is cut: half a password is no longer seen as one
         text = urls.without_credentials(text)
+    elif len(text) <= TEXT_LENGTH and text.isprintable() and "  " not in text:
+        return text.strip()  # nearly all
     words = " ".join(text[: TEXT_LENGTH * 10].split())
     return words if len(words) <= TEXT_LENGTH else words[: TEXT_LENGTH - 1] + "…"
 

@@ -12,7 +12,7 @@ from ronda.targets.source import Readable
 LIMIT = 100 * 1024 * 1024
 # The same for documents, which are taken apart as a whole and take a multiple of it.
 DOCUMENT_LIMIT = 16 * 1024 * 1024
-_HEAD = 1024  # bytes by which a format is told
+HEAD = 1024  # bytes by which a format is told
 _MARKUP = (b"<", b"{", b"[")  # what begins so must be seen whole
 _CHUNK = 1024 * 1024  # bytes read at once
 _GZIP = b"\x1f\x8b"
@@ -22,7 +22,7 @@ class Bounded:
     """A stream that ends at a limit, whose beginning can be seen before it is read."""
 
     def __init__(self, stream: Readable, limit: int = LIMIT) -> None:
-        self.head = _filled(stream, _HEAD)
+        self.head = _filled(stream, HEAD)
         self.cut = False
         self._ahead = io.BytesIO(self.head)
         self._stream = stream
@@ -72,11 +72,16 @@ def opened(stream: Readable, limit: int = LIMIT) -> Bounded:
         InputError: the compressed data is damaged from its first bytes.
     """
     plain = Bounded(stream, limit)
-    if not plain.head.startswith(_GZIP):
+    if not is_packed(plain.head):
         return plain
     # GzipFile asks for no more of a file than read().
     unpacked = gzip.GzipFile(fileobj=plain)  # type: ignore[call-overload]
     return Bounded(unpacked, limit)
+
+
+def is_packed(data: bytes) -> bool:
+    """Whether data begins as gzip's does."""
+    return data.startswith(_GZIP)
 
 
 def _filled(stream: Readable, size: int) -> bytes:

@@ -29,6 +29,7 @@ class Book:
         settings: Settings,
         *,
         keep_ok: bool,
+        remember: bool = False,
         listener: Listener | None,
     ) -> None:
         self._spool = spool
@@ -38,6 +39,7 @@ class Book:
         self._agent = settings.fetch.agent
         self._fragments = settings.check.fragments
         self._keep_ok = keep_ok or listener is not None
+        self._remember = remember  # whoever records is told the result
         self._listener = listener
         self.counts: Counter[State] = Counter()
         # Only with fragments: which are wanted of a page ("" is the page itself), and
@@ -65,24 +67,39 @@ class Book:
             self._judge_part(page, fragment)
         return not known
 
-    def record(self, visit: Visit, found: Verdict, answer: Answer) -> None:
+    def places(self, url: str) -> tuple[Place, ...]:
+        """Where a URL stands."""
+        return self._spool.places(url)
+
+    def restore(self, result: Result) -> None:
+        """Take in what was recorded before the run was interrupted."""
+        self._count(result)
+
+    def record(
+        self, visit: Visit, found: Verdict, answer: Answer, digest: str = ""
+    ) -> Result | None:
         """Count a verdict, and keep it if any report wants it."""
         if found.state is not State.OK:
             found = self._accept(found, answer.status)
         if not self._fragments:
             self.counts[found.state] += 1
-            if found.state is not State.OK or self._keep_ok:
-                self._keep(self._result(visit, found, answer))
-            return
+            wanted = found.state is not State.OK or self._keep_ok or bool(visit.hops)
+            if not wanted and not self._remember:
+                return None
+            result = self._result(visit, found, answer, digest)
+            if wanted:
+                self._keep(result)
+            return result
         page = visit.target.url
         anchors = None
         if answer.body and not answer.cut:
             kind = answer.header("content-type")
             anchors = self._anchors(answer.body, visit.request.url, kind)
-        result = self._result(visit, found, answer)
+        result = self._result(visit, found, answer, digest)
         self._pages[page] = (found, result, anchors)
         for fragment in self._wanted.get(page, ()):
             self._judge_part(page, fragment)
+        return result
 
     def _judge_part(self, page: str, fragment: str) -> None:
         """The verdict on a part of a page, or with no fragment on the page itself."""
@@ -101,7 +118,7 @@ class Book:
 
     def _count(self, result: Result) -> None:
         self.counts[result.verdict] += 1
-        if result.verdict is not State.OK or self._keep_ok:
+        if result.verdict is not State.OK or self._keep_ok or result.hops:
             self._keep(result)
 
     def _keep(self, result: Result) -> None:
@@ -109,7 +126,9 @@ class Book:
         if self._listener is not None:
             self._listener(result)
 
-    def _result(self, visit: Visit, found: Verdict, answer: Answer) -> Result:
+    def _result(
+        self, visit: Visit, found: Verdict, answer: Answer, digest: str
+    ) -> Result:
         moment = self._clock.utc().isoformat(timespec="milliseconds")
         return Result(
             url=visit.target.url,
@@ -125,6 +144,10 @@ class Book:
             checked_at=moment.replace("+00:00", "Z"),
             attempts=visit.attempts - (answer.error == RESTING),  # not asked
             directives=tuple(sorted(directives(answer, self._agent))),
+            depth=visit.target.depth,
+            media_type=answer.header("content-type").partition(";")[0].strip().lower(),
+            digest=digest,
+            evidence=answer.error_text if found.reason == "worker_died" else "",
         )
 
 

@@ -1,6 +1,7 @@
 """The gate of robots.txt: a host is asked for its rules before its first page."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from heapq import heappop, heappush
 from math import inf
 from typing import Protocol
@@ -8,9 +9,20 @@ from typing import Protocol
 from msgspec import Struct
 
 from ronda import urls
+from ronda.errors import UrlError
 from ronda.frontier import Item
 from ronda.frontier.robots import SIZE_LIMIT, Access, access, product_token
-from ronda.model import GUARDED, RESTING, Answer, Request, Target, Verdict, Visit
+from ronda.model import (
+    GUARDED,
+    RESTING,
+    Answer,
+    Found,
+    Place,
+    Request,
+    Target,
+    Verdict,
+    Visit,
+)
 from ronda.probes import verdict
 from ronda.workers.rulebook import Attic, Rulebook
 
@@ -18,6 +30,7 @@ WEB = ("http:", "https:")  # the schemes that have a robots.txt
 FILE = "/robots.txt"  # which may always be asked for
 DAY = 86_400.0  # seconds that rules are held (RFC 9309, 2.4)
 MONTH = 30 * DAY  # seconds that a stored file stands in for one that cannot be had
+SITEMAPS = 100  # of one robots.txt that are followed
 SOON = 300.0  # seconds after which a robots.txt that could not be had is asked again
 
 # Errors that any page of the host would meet too: names, connections, TLS, our own.
@@ -121,6 +134,19 @@ class Gate:
         for item in self._waiting.pop(authority, ()):
             again = self._was_for_strangers(known, item)
             yield item, not again and self._judge(authority, known, asked_url(item))
+
+    def sitemaps(self, visit: Visit) -> Iterator[Found]:
+        """The sitemaps that a robots.txt names, once it is learnt."""
+        authority = visit.target.url.removesuffix(FILE)
+        known = self._known.get(authority)
+        if known is None or known.instead is not None:
+            return
+        place = Place(visit.target.url)
+        for text in self._rulebook[authority].sitemaps[:SITEMAPS]:
+            with suppress(UrlError):
+                url = urls.join(visit.target.url, text)
+                if url.startswith(WEB):
+                    yield Found(url, place, reads=True, public=visit.request.public)
 
     def _from_shelf(
         self, authority: str, now: float, *, stale: bool = False

@@ -1,6 +1,7 @@
 """What comes into a run: references are put on their way once, the others noted."""
 
 import logging
+from collections import Counter
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -23,40 +24,78 @@ class Intake:
 
     def __init__(self, parts: Parts, start: Callable[[Item], None]) -> None:
         self._scope = parts.scope
+        self._reach = parts.reach
+        self._rank = parts.priorities.rank
+        self._events = parts.events
         self._book = parts.book
         self._handlers = parts.handlers
-        self._anchors = parts.settings.check.fragments
         self._start = start  # told each item that is to be asked
         self.excluded: set[str] = set()
+        self.beyond: Counter[str] = Counter()  # links not followed, by rule
         self.problems: list[Problem] = []
 
     def admit(self, found: Found | Problem) -> None:
-        """Take in a reference: a new URL is put on its way, a known one only noted."""
+        """Take in what the user named: a new URL is put on its way."""
         if isinstance(found, Problem):
             self.tell(found)
             return
-        page, fragment = urls.split_fragment(found.url)
-        if self._scope and page not in self._scope:
-            self.excluded.add(page)
-        elif self._book.note(page, fragment, found.place):
-            self._begin(page, found.reads, found.public)
+        page = self._noted(found)
+        if page:
+            self._begin(Target(page, "", found.reads, public=found.public))
 
-    def admit_fetched(self, found: Found | Problem, page: str, public: bool) -> None:
+    def admit_fetched(
+        self, found: Found | Problem, parent: Target, public: bool, nofollow: bool
+    ) -> None:
         """Take in what a fetched document names: never a file, nothing private.
 
         Args:
             found: the reference, or what is wrong with it.
-            page: the URL of the document.
+            parent: the document.
             public: whether it was at a public address.
+            nofollow: whether it asks that none of its links be followed.
         """
-        if isinstance(found, Problem) or page.startswith("file:"):
-            self.admit(found)
-        elif not found.url.startswith("file:"):
-            self.admit(replace(found, public=public))
+        if isinstance(found, Problem):
+            self.tell(found)
+        elif not found.url.startswith("file:") or parent.url.startswith("file:"):
+            page = self._noted(found)
+            if page:
+                self._begin(self._linked(page, found, parent, public, nofollow))
         else:
             named, fragment = urls.split_fragment(found.url)
             if self._book.note(named, fragment, found.place):
                 self._record(named, verdict("file_refused"))
+
+    def _noted(self, found: Found) -> str:
+        """The page that a reference is to, if it is new and in scope."""
+        page, fragment = urls.split_fragment(found.url)
+        if self._scope and page not in self._scope:
+            self.excluded.add(page)
+            return ""
+        if self._events and not self._events.link_found(found):
+            self.excluded.add(page)
+            return ""
+        return page if self._book.note(page, fragment, found.place) else ""
+
+    def _linked(
+        self, page: str, found: Found, parent: Target, public: bool, nofollow: bool
+    ) -> Target:
+        """A new target as it is seen from the page it was found on."""
+        public = public and not parent.url.startswith("file:")
+        if self._reach is None:
+            return Target(page, "", found.reads, public=public)
+        step = self._reach.judge(page, found.place.tag, found.rel, parent, nofollow)
+        if step.beyond:
+            self.beyond[step.beyond] += 1
+        rank = self._rank(page, step.depth, step.asset)
+        return Target(
+            page,
+            "",
+            step.follow or found.reads,
+            public=public,
+            depth=step.depth,
+            outside=step.outside,
+            rank=rank,
+        )
 
     def tell(self, problem: Problem) -> None:
         """Note a problem; of too many, that there are more."""
@@ -66,9 +105,10 @@ class Intake:
             words = "there are more problems; only the first are told"
             self.problems.append(Problem(problem.place, words))
 
-    def _begin(self, page: str, reads: bool, public: bool) -> None:
+    def _begin(self, target: Target) -> None:
+        page = target.url
         try:
-            item = self._item(page, reads, public)
+            item = self._item(target)
         except Exception as error:  # a third party's code may do anything
             log.exception("handler failed url=%s", urls.shown(page))
             words = f"{type(error).__name__}: {error}"
@@ -79,15 +119,15 @@ class Intake:
         else:
             self._start(item)
 
-    def _item(self, page: str, reads: bool, public: bool) -> Item | Verdict:
+    def _item(self, target: Target) -> Item | Verdict:
         """What is to be asked, or why nothing is."""
+        page = target.url
         handler = self._handlers.of(page)
         if not handler.allow(page):
             if isinstance(handler, Unsupported):
                 return verdict("scheme_unsupported", urls.scheme(page))
             return verdict("policy_disallowed")
-        key = handler.classify(page)
-        target = Target(page, key, reads, self._anchors, public=public)
+        target = replace(target, host=handler.classify(page))
         if page.startswith(WEB) or urls.scheme(page) in SCHEMES:
             return target
         # A third party's class may be of what is asked through libcurl after all.

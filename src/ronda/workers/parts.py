@@ -1,18 +1,24 @@
 """What a run needs of the other rooms, and the parts that give it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from ronda.clock import Clock
 from ronda.config import Settings
-from ronda.frontier import Frontier, Policy, Scope
-from ronda.model import Answer, Found, Problem, Request
+from ronda.frontier import Frontier, Lease, Policy, Scope
+from ronda.frontier.priority import Priorities
+from ronda.frontier.reach import Reach
+from ronda.model import Answer, Found, Problem, Request, Result, Target, Visit
 from ronda.probes import Handlers
 from ronda.workers.book import Book
+from ronda.workers.events import Events
 from ronda.workers.gate import Shelf
 from ronda.workers.rulebook import Attic
+from ronda.workers.survey import Survey
+from ronda.workers.watchdog import Watchdog
 
 
 class Fetch(Protocol):
@@ -22,6 +28,9 @@ class Fetch(Protocol):
         self, request: Request, address: str, last: bool, server: str
     ) -> Awaitable[Answer]:
         """One request, one answer."""
+
+    def drop(self, asking: asyncio.Future[Answer]) -> None:
+        """Give up a request: its connection is closed, its answer not waited for."""
 
 
 class Address(Protocol):
@@ -73,6 +82,66 @@ class Read(Protocol):
         """The links of a document."""
 
 
+class Overflow(Protocol):
+    """Where targets wait that find no room in memory."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def push(self, target: Target) -> None:
+        """Put one behind the others."""
+
+    def pop(self, count: int) -> list[Target]:
+        """The first of them, no more than some, which are then gone."""
+
+
+class Known(Protocol):
+    """What an earlier crawl knows of a page."""
+
+    @property
+    def etag(self) -> str:
+        """The tag of its last version."""
+
+    @property
+    def since(self) -> str:
+        """When that was made, as its server wrote it."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of its body."""
+
+    @property
+    def media_type(self) -> str:
+        """What it was."""
+
+
+class Memory(Protocol):
+    """What outlives a crawl that is killed, and serves the next one."""
+
+    def known(self, url: str) -> Known | None:
+        """What is known of a page."""
+
+    def links(self, url: str) -> list[Found]:
+        """The links that a page had when it was last read."""
+
+    def added(self, target: Target) -> None:
+        """A target is to be visited."""
+
+    def ended(self, result: Result) -> None:
+        """A target has its verdict."""
+
+    def page(
+        self, url: str, answer: Answer, digest: str, links: Sequence[Found]
+    ) -> None:
+        """A page was read."""
+
+    def unchanged(self, url: str) -> None:
+        """A page was read that is as it was."""
+
+    def asked(self, lease: Lease, now: float) -> None:
+        """A host was asked."""
+
+
 class Batches(Protocol):
     """References as they are read."""
 
@@ -101,3 +170,13 @@ class Parts(Struct, frozen=True):
     shelf: Shelf | None = None  # robots.txt files of earlier runs
     attic: Attic | None = None  # robots.txt files of this one; None: in memory
     log: Log | None = None
+    overflow: Overflow | None = None
+    watchdog: Watchdog | None = None
+    events: Events = Events(())
+    strict: bool = False  # a worker's illegal change of state is raised
+    # Of a crawl only:
+    reach: Reach | None = None
+    priorities: Priorities = Priorities(())
+    survey: Survey | None = None
+    memory: Memory | None = None
+    keep: Callable[[Visit, Answer], Awaitable[None]] | None = None  # saves an answer

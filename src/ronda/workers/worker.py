@@ -1,40 +1,57 @@
-"""The way itself: take a lease, ask, judge, settle. Everything else is in its room."""
+"""The way itself, by role: take, ask, judge, settle; read a page; do the slow rest."""
 
 import logging
-import time
-import traceback
 
 from ronda import urls
-from ronda.model import RESTING, Answer, Ask, Done, Visit
+from ronda.model import RESTING, VETOED, Answer, Ask, Done, Visit
 from ronda.probes import fault, verdict
+from ronda.workers.crew import Member
+from ronda.workers.remarks import last_line
 from ronda.workers.run import Run
+from ronda.workers.states import Role, WorkerState
 
 log = logging.getLogger(__name__)
 
 
-async def work(run: Run) -> None:
-    """One worker: from the first lease to the end of the run."""
-    while (taken := await run.take()) is not None:
-        trans, lease = taken
-        visit = run.begin(lease.item)
-        answer = await run.ask(trans, lease, visit)
-        step = judge(run, visit, answer)
-        if run.settle(trans, lease, visit, answer, step):
-            await run.read(lease, visit, answer)
+async def fetch(run: Run, me: Member) -> None:
+    """A fetcher: from the first lease to the end of the run."""
+    while (held := await run.take(me)) is not None:
+        answer = await run.ask(held, me)
+        step = judge(run, held.visit, answer)
+        me.hands = page = run.settle(held, answer, step)
+        me.become(WorkerState.DOWNLOADED, held.lease.ended_at)
+        if page is not None:
+            me.become(WorkerState.PUSHING, held.lease.ended_at)
+            await run.reading.hand_over(page)
+            me.become(WorkerState.PUSHED, held.lease.ended_at)
+        run.crew.finished(me, held.lease.ended_at)
+
+
+async def crawl(run: Run, me: Member) -> None:
+    """A crawler: reads pages, and lets links go on that were held back."""
+    while (page := await run.reading.next_page(me)) is not None:
+        await run.read(page, me)
+
+
+async def work(run: Run, me: Member) -> None:
+    """A worker: one slow thing after the other."""
+    while (page := await run.reading.next_work(me)) is not None:
+        await run.keep(page, me)
+
+
+LOOPS = {Role.FETCHER: fetch, Role.CRAWLER: crawl, Role.WORKER: work}
 
 
 def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     """What an answer means; a handler that raises is our fault, not the target's."""
-    if answer.error == RESTING:
+    if answer.error in {RESTING, VETOED}:
         return Done(fault(answer))  # nobody was asked, and nobody is asked again
     handler = run.handlers.of(visit.target.url)
     try:
-        step = handler.advance(visit, answer, time.time())
+        step = handler.advance(visit, answer, run.epoch())
         if not isinstance(step, Ask | Done):
             raise TypeError(f"it returned {step!r}, neither Ask nor Done")
     except Exception as error:
         log.exception("handler failed url=%s", urls.shown(visit.target.url))
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        words = f"{type(error).__name__}: {error} ({last.name}, line {last.lineno})"
-        return Done(verdict("own_fault", words))
+        return Done(verdict("own_fault", last_line(error)))
     return step

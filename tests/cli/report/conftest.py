@@ -12,6 +12,8 @@ from ronda.model import (
     Place,
     Problem,
     Result,
+    Site,
+    Slow,
     State,
     Summary,
     Timings,
@@ -104,6 +106,113 @@ SUMMARY = Summary(
     left=5,
 )
 
+HOME, ABOUT, NEWS = (f"https://site.example/{name}" for name in ("", "about", "news"))
+
+CRAWL_RESULTS = (
+    Result(
+        url="https://site.example/gone",
+        verdict=State.BROKEN,
+        reason="http_404",
+        message="404 Not Found",
+        status=404,
+        found_in=(
+            Place(NEWS, 9, 4, "old news", "a"),
+            Place(HOME, 7, 3, "the old page", "a"),
+            Place(HOME, 12, 3, "again", "a"),
+            *(Place(f"https://site.example/p{n:02}", 5, tag="a") for n in range(10)),
+        ),
+        depth=1,
+    ),
+    Result(
+        url="https://site.example/logo.png",
+        verdict=State.BROKEN,
+        reason="http_410",
+        message="410 Gone",
+        status=410,
+        found_in=(Place(ABOUT, 3, 1, tag="img"),),
+        depth=2,
+    ),
+    Result(
+        url="https://slow.example/",
+        verdict=State.TEMPORARY,
+        reason="connect_timeout",
+        message="no connection within 10 s",
+        found_in=(Place(HOME, 20, 5, tag="a"), Place(ABOUT, 30, 5, tag="a")),
+        depth=1,
+    ),
+    Result(
+        url="http://site.example/old",
+        verdict=State.WARNING,
+        reason="moved_permanently",
+        message="moved permanently",
+        hops=(
+            Hop("http://site.example/old", 301, "https://site.example/old"),
+            Hop("https://site.example/old", 302, ABOUT),
+        ),
+        status=200,
+        found_in=(Place(HOME, 15, 5, tag="a"), Place(NEWS, 4, 1, tag="a")),
+        depth=1,
+    ),
+    Result(
+        url="https://site.example/login",
+        verdict=State.OK,
+        reason="http_200",
+        message="200 OK",
+        hops=(Hop("https://site.example/login", 302, "https://site.example/in"),),
+        status=200,
+        found_in=(Place(HOME, 2, 1, tag="a"),),
+        depth=1,
+    ),
+    Result(
+        url=HOME,
+        verdict=State.OK,
+        reason="http_200",
+        message="200 OK",
+        status=200,
+        timings=Timings(total=2.41),
+        bytes=48_210,
+        found_in=(Place(""),),
+        media_type="text/html",
+        digest="5e" * 32,
+    ),
+)
+
+SITE = Site(
+    pages=14,
+    unchanged=3,
+    bytes=1_234_567,
+    slowest=(
+        Slow(HOME, 2.41),
+        Slow("https://site.example/search?q=a", 12.3),
+        Slow(ABOUT, 0.2),
+    ),
+    duplicates=(
+        (f"{ABOUT}?a=1", ABOUT),
+        tuple(f"https://site.example/print/{n}" for n in range(1, 8)),
+    ),
+    orphans=("https://site.example/lost", "https://site.example/forgotten"),
+    beyond={
+        "depth": 1204,
+        "max_pages": 1,
+        "query strings": 20,
+        "trap: a calendar": 365,
+        "nofollow": 4,
+        "content type": 2,
+        "a rule of its own": 3,
+    },
+)
+
+CRAWL_SUMMARY = Summary(
+    counts={State.OK: 2, State.WARNING: 1, State.TEMPORARY: 1, State.BROKEN: 2},
+    requests=31,
+    seconds=14.2,
+    interrupted="Ctrl-C",
+    left=1025,
+    left_at={"b.example": 20, "a.example": 1000},
+    site=SITE,
+    remarks=("2 workers died and were replaced",),
+)
+
 Write = Callable[..., str]
 
 
@@ -115,6 +224,17 @@ def results() -> tuple[Result, ...]:
 @pytest.fixture(scope="session")
 def summary() -> Summary:
     return SUMMARY
+
+
+@pytest.fixture(scope="session")
+def site() -> Site:
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def crawled() -> tuple[tuple[Result, ...], Summary]:
+    """What a crawl of a small site found."""
+    return CRAWL_RESULTS, CRAWL_SUMMARY
 
 
 @pytest.fixture(scope="session")
@@ -149,3 +269,19 @@ def tainted() -> Callable[[str], Result]:
         )
 
     return result
+
+
+@pytest.fixture(scope="session")
+def tainted_crawl() -> Callable[[str], Summary]:
+    """The summary of a crawl that holds a text wherever one from outside can stand."""
+
+    def summary(text: str) -> Summary:
+        site = Site(
+            slowest=(Slow(text, 2.0),),
+            duplicates=((text, text),),
+            orphans=(text,),
+            beyond={text: 1},
+        )
+        return Summary(left=2, left_at={text: 1}, site=site, remarks=(text,))
+
+    return summary

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ronda import __version__
 from ronda.cli.report.safe import safe_result
-from ronda.model import Place, Problem, Result, State, Summary
+from ronda.model import Place, Problem, Result, Site, State, Summary
 
 
 class Page(HTMLParser):
@@ -76,6 +76,68 @@ def test_headings_can_be_used_without_a_mouse(write):
 
 def test_no_problems_leave_no_heading(write):
     assert "Problems with the input" not in write("html", summary=Summary())
+
+
+def test_a_crawl_folds_each_section(crawled, write):
+    page = Page(write("html", *crawled))
+    heads = re.findall(r"<summary>(.*?)</summary>", write("html", *crawled))
+
+    assert [re.sub("<[^>]*>", "", head).strip() for head in heads] == [
+        "Redirect chains 1",
+        "Orphans: in a sitemap, but linked from no page 2",
+        "Slowest pages",
+        "Pages with the same content 2",
+        "Links that were not followed, by rule 1,599",
+    ]
+    assert "14 pages read, 3 of them unchanged, 1.2 MB received." in page.words
+    assert "2 workers died and were replaced." in page.words
+    assert ("main", [("data-run", "crawl")]) in page.elements
+
+
+def test_a_section_says_how_much_it_leaves_out(write):
+    orphans = tuple(f"https://a.example/{n:04}" for n in range(1003))
+    alike = tuple(f"https://b.example/{n:04}" for n in range(22))
+    site = Site(orphans=orphans, duplicates=(alike,) * 201)
+
+    words = Page(write("html", (), Summary(site=site))).words
+
+    assert words.count("… and 3 more") == 1
+    assert words.count("… and 2 more") == 200
+    assert words.count("… and 1 more") == 1
+
+
+@pytest.mark.parametrize("summary", [Summary(), Summary(site=Site())])
+def test_what_is_not_there_is_not_folded(summary, write):
+    tags = [tag for tag, _ in Page(write("html", (), summary)).elements]
+
+    assert "details" not in tags
+
+
+def test_a_check_is_read_from_one_side_only(write):
+    elements = Page(write("html")).elements
+
+    assert ("main", [("data-run", "check")]) in elements
+    assert ("hidden", None) in next(a for _, a in elements if ("id", "sides") in a)
+
+
+def test_only_safe_schemes_can_be_clicked(write):
+    site = Site(orphans=("javascript:alert(1)", "data:text/html,x", "https://a/"))
+
+    elements = Page(write("html", (), Summary(site=site))).elements
+
+    assert [dict(a)["href"] for tag, a in elements if tag == "a"] == ["https://a/"]
+
+
+@given(text=st.text())
+def test_a_site_stays_text(text, tainted_crawl, write):
+    wild, tame = f"https://a/{text}", "https://a/x"
+
+    page = Page(write("html", (), tainted_crawl(wild)))
+
+    def names(page):
+        return [(tag, [name for name, _ in attrs]) for tag, attrs in page.elements]
+
+    assert names(page) == names(Page(write("html", (), tainted_crawl(tame))))
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 import pytest
+from msgspec.structs import replace
 
 from ronda.cli.report import FORMATS, Style, format_for
 from ronda.errors import UsageError
-from ronda.model import Hop, Place, Problem, Result, State, Summary
+from ronda.model import Hop, Place, Problem, Result, Site, Slow, State, Summary
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,32 @@ def test_no_format_shows_credentials(name, verbose, secret_result, write):
     assert "https://example.org/a" in written
 
 
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("verbose", [False, True])
+def test_no_crawl_shows_credentials(name, verbose, secret_result, write):
+    places = (Place(SECRET, 1, tag=SECRET), Place("b"), Place("c"))
+    site = Site(
+        slowest=(Slow(SECRET, 2.0),),
+        duplicates=((SECRET, SECRET),),
+        orphans=(SECRET,),
+        beyond={f"trap: {SECRET}": 1},
+    )
+    summary = Summary(
+        counts={State.BROKEN: 1},
+        interrupted=SECRET,
+        left=1,
+        left_at={"bob:hunter2@example.org": 1},
+        site=site,
+        remarks=(SECRET,),
+    )
+    result = replace(secret_result, found_in=places, media_type=SECRET, evidence=SECRET)
+
+    written = write(name, (result,), summary, verbose=verbose, hyperlinks=True)
+
+    assert "hunter2" not in written
+    assert "bob" not in written
+
+
 def test_a_streamed_line_shows_no_credentials(secret_result):
     assert "hunter2" not in FORMATS["jsonl"].line(secret_result)
 
@@ -86,8 +113,30 @@ def test_the_order_of_results_and_places_does_not_change_a_byte(name, results, w
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_the_order_of_a_crawl_does_not_change_a_byte(name, crawled, write):
+    results, summary = crawled
+    turned = tuple(replace(r, found_in=r.found_in[::-1]) for r in reversed(results))
+    left_at = dict(reversed(summary.left_at.items()))
+
+    assert write(name, turned, replace(summary, left_at=left_at)) == write(
+        name, *crawled
+    )
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_a_run_without_results_is_written(name, write):
     assert isinstance(write(name, (), Summary()), str)
+    assert isinstance(write(name, (), Summary(site=Site())), str)
+
+
+@pytest.mark.parametrize("name", ["junit", "sarif"])
+def test_build_servers_are_told_of_links_not_of_sites(name, crawled, write):
+    results, summary = crawled
+
+    written = write(name, results, summary)
+
+    assert written == write(name, results, replace(summary, site=None))
+    assert "Ended early (Ctrl-C): 1,025 not checked." in written
 
 
 def test_a_style_is_plain_unless_told():

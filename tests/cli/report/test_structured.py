@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ronda import __version__
 from ronda.cli.report import FORMATS
 from ronda.cli.report.safe import safe_result
-from ronda.model import Result, State
+from ronda.model import Result, Site, State, Summary
 
 KEYS = [
     "url",
@@ -24,6 +24,10 @@ KEYS = [
     "checked_at",
     "attempts",
     "directives",
+    "depth",
+    "media_type",
+    "digest",
+    "evidence",
 ]
 
 
@@ -51,15 +55,67 @@ def test_the_summary_counts_every_verdict(write):
                     "line": 3,
                     "column": 0,
                     "text": "",
+                    "tag": "",
                 },
                 "message": "not a URL: http://",
             },
             {
-                "place": {"document": "missing.md", "line": 0, "column": 0, "text": ""},
+                "place": {
+                    "document": "missing.md",
+                    "line": 0,
+                    "column": 0,
+                    "text": "",
+                    "tag": "",
+                },
                 "message": "no such file",
             },
         ],
+        "remarks": [],
+        "left_at": {},
+        "site": None,
     }
+
+
+def test_a_crawl_tells_of_its_site(crawled, write):
+    summary = json.loads(write("json", *crawled))["summary"]
+
+    assert summary["remarks"] == ["2 workers died and were replaced"]
+    assert list(summary["left_at"].items()) == [("a.example", 1000), ("b.example", 20)]
+    site = summary["site"]
+    assert (site["pages"], site["unchanged"], site["bytes"]) == (14, 3, 1_234_567)
+    assert site["slowest"][0] == {
+        "url": "https://site.example/search?q=a",
+        "seconds": 12.3,
+    }
+    assert [len(urls) for urls in site["duplicates"]] == [7, 2]
+    assert site["orphans"] == [
+        "https://site.example/forgotten",
+        "https://site.example/lost",
+    ]
+    assert site["beyond"]["trap: a calendar"] == 365
+
+
+def test_a_site_has_every_key_though_it_is_empty(write):
+    empty = write("json", (), Summary(site=Site()))
+
+    assert json.loads(empty)["summary"]["site"] == {
+        "pages": 0,
+        "unchanged": 0,
+        "bytes": 0,
+        "slowest": [],
+        "duplicates": [],
+        "orphans": [],
+        "beyond": {},
+    }
+
+
+def test_a_page_tells_what_it_is_and_where_its_links_stand(crawled, write):
+    results = {r["url"]: r for r in json.loads(write("json", *crawled))["results"]}
+
+    home, gone = (results[f"https://site.example/{name}"] for name in ("", "gone"))
+    assert (home["media_type"], home["digest"]) == ("text/html", "5e" * 32)
+    assert gone["depth"] == 1
+    assert {place["tag"] for place in gone["found_in"]} == {"a"}
 
 
 def test_every_result_has_every_key(write):
@@ -69,7 +125,7 @@ def test_every_result_has_every_key(write):
             "name", "connect", "tls", "first_byte", "total",
         ]  # fmt: skip
         for place in result["found_in"]:
-            assert list(place) == ["document", "line", "column", "text"]
+            assert list(place) == ["document", "line", "column", "text", "tag"]
         for hop in result["hops"]:
             assert list(hop) == ["url", "status", "to", "address"]
 

@@ -16,7 +16,7 @@ def rows(text):
 def test_the_head_names_the_columns(write):
     assert write("csv", ()) == (
         "url,verdict,reason,message,status,final_url,address,total_seconds,bytes,"
-        "document,line,column,text,checked_at,attempts\n"
+        "document,line,column,text,checked_at,attempts,depth,media_type,tag\n"
     )
 
 
@@ -52,7 +52,18 @@ def test_a_row_holds_the_evidence(write):
         "text": "the old page",
         "checked_at": "2026-01-01T10:00:00Z",
         "attempts": "1",
+        "depth": "0",
+        "media_type": "",
+        "tag": "",
     }
+
+
+def test_a_crawl_tells_how_deep_a_link_is_and_what_names_it(crawled, write):
+    found = {r["url"]: r for r in rows(write("csv", *crawled))}
+
+    logo = found["https://site.example/logo.png"]
+    assert (logo["depth"], logo["tag"]) == ("2", "img")
+    assert found["https://site.example/"]["media_type"] == "text/html"
 
 
 def test_the_final_url_is_where_redirects_led(write):
@@ -66,12 +77,14 @@ def test_no_cell_is_a_formula(formula, write):
         verdict=State.BROKEN,
         reason="http_404",
         message=formula,
-        found_in=(Place(formula, text=formula),),
+        found_in=(Place(formula, text=formula, tag=formula),),
+        media_type=formula,
     )
 
     (row,) = rows(write("csv", (result,)))
 
-    assert row["message"] == row["document"] == row["text"] == f"'{formula}"
+    names = ("message", "document", "text", "media_type", "tag")
+    assert {row[name] for name in names} == {f"'{formula}"}
 
 
 @given(text=st.text())

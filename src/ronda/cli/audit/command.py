@@ -32,7 +32,7 @@ _SETTINGS = {*(f"politeness.{name}" for name in LIMITS), "report.colour"}
 
 
 def _with_limits(command: Callable[..., Any]) -> Callable[..., Any]:
-    return with_options(command, [o for o in OPTIONS if o.setting in _SETTINGS])
+    return with_options([o for o in OPTIONS if o.setting in _SETTINGS])(command)
 
 
 @click.command(short_help="Prove from a log that a run was polite.")

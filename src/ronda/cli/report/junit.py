@@ -97,7 +97,7 @@ def _own_cases(summary: Summary) -> Iterator[str]:
         yield f"  <testcase{head}><error{error}/></testcase>\n"
     if summary.interrupted or summary.left:
         head = _attributes(name="every link is checked", classname=_RUN)
-        skipped = _attributes(message=words.remarks(summary)[-1])
+        skipped = _attributes(message=words.ended_early(summary))
         yield f"  <testcase{head}><skipped{skipped}/></testcase>\n"
 
 

@@ -29,7 +29,7 @@ class Row(Struct, frozen=True):
 
 def by_url(results: Iterable[Result]) -> Iterator[Result]:
     """Results in the order of their URLs."""
-    return in_order(results, Result, _result_key)
+    return in_order(results, Result, result_key)
 
 
 def by_place(
@@ -54,15 +54,16 @@ def places(result: Result) -> tuple[Place, ...]:
 
 def place_key(place: Place) -> Key:
     """The order of places."""
-    return place.document, place.line, place.column, place.text
+    return place.document, place.line, place.column, place.text, place.tag
 
 
-def _result_key(result: Result) -> Key:
+def result_key(result: Result) -> Key:
+    """The order of results."""
     return result.url, result.checked_at, result.reason, result.message
 
 
 def _row_key(row: Row) -> Key:
-    return (*place_key(row.place), *_result_key(row.result))
+    return (*place_key(row.place), *result_key(row.result))
 
 
 def in_order(

@@ -66,7 +66,7 @@ def _invocation(summary: Summary) -> dict[str, Any]:
     early = bool(summary.interrupted or summary.left)
     if early:
         notices.append(
-            {"level": "warning", "message": {"text": words.remarks(summary)[-1]}}
+            {"level": "warning", "message": {"text": words.ended_early(summary)}}
         )
     return {"executionSuccessful": not early, "toolExecutionNotifications": notices}
 

@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from ronda import __version__
 from ronda.cli.report.order import by_url
 from ronda.cli.report.style import Style
-from ronda.model import Result, State, Summary
+from ronda.model import Result, Site, State, Summary
 
 _encode = msgspec.json.Encoder().encode
 
@@ -61,7 +61,14 @@ def summary_tree(summary: Summary) -> dict[str, Any]:
             {"place": asdict(problem.place), "message": problem.message}
             for problem in summary.problems
         ],
+        "remarks": summary.remarks,
+        "left_at": summary.left_at,
+        "site": _site_tree(summary.site) if summary.site else None,
     }
+
+
+def _site_tree(site: Site) -> dict[str, Any]:
+    return asdict(site) | {"slowest": [asdict(page) for page in site.slowest]}
 
 
 def _json(tree: dict[str, Any]) -> str:

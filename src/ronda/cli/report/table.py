@@ -25,6 +25,9 @@ COLUMNS = (
     "text",
     "checked_at",
     "attempts",
+    "depth",
+    "media_type",
+    "tag",
 )
 
 # A spreadsheet runs a cell that begins with one of these as a formula, and link
@@ -60,6 +63,9 @@ def _row(result: Result, place: Place) -> list[str | int | float]:
         _inert(place.text),
         result.checked_at,
         result.attempts,
+        result.depth,
+        _inert(result.media_type),
+        _inert(place.tag),
     ]
 
 

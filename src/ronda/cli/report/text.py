@@ -1,4 +1,4 @@
-"""The report for a terminal: bad links by document, then the run in three lines."""
+"""The report for a terminal: bad links by document, a site's sections, the run."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -8,11 +8,13 @@ from msgspec import Struct
 
 from ronda.cli.report import words
 from ronda.cli.report.order import Row, by_place, places
+from ronda.cli.report.sections import LONG, SHORT, Group, Item, Section, sections
 from ronda.cli.report.style import BOLD, COLOURS, GREY, YELLOW, Style
 from ronda.model import Result, State, Summary
 from ronda.urls import shown
 
 _VERDICT = max(map(len, State))
+_BAD = len(State.TEMPORARY)  # the longest verdict that a section shows
 _GAP = "  "
 
 
@@ -31,7 +33,7 @@ class _Columns(Struct, frozen=True):
 def write(
     results: Iterable[Result], summary: Summary, out: TextIO, style: Style
 ) -> None:
-    """Write problems with the input, links by document, and the summary."""
+    """Write problems with the input, links by document, and what the run says."""
     for problem in summary.problems:
         line = _printable(words.problem_line(problem))
         out.write(style.paint(line, YELLOW) + "\n")
@@ -45,6 +47,10 @@ def write(
         for row in group:
             out.writelines(f"{line}\n" for line in _lines(row, columns, style))
         out.write("\n")
+    if summary.site:
+        limits = LONG if style.verbose else SHORT
+        for section in sections(results, summary.site, limits):
+            _write_section(section, out, style)
     _write_summary(results, summary, out, style)
 
 
@@ -78,9 +84,14 @@ def _lines(row: Row, columns: _Columns, style: Style) -> Iterator[str]:
     if extra:
         cells.append(style.paint(_printable(extra), GREY))
     yield _GAP.join(cells)
-    for hop in result.hops if style.verbose else ():
-        line = _printable(f"{hop.status} -> {hop.to}")
-        yield " " * columns.before_url + style.paint(line, GREY)
+    for line in _evidence(result) if style.verbose else ():
+        yield " " * columns.before_url + style.paint(_printable(line), GREY)
+
+
+def _evidence(result: Result) -> Iterator[str]:
+    """The way a link took, and what our own fault was."""
+    yield from (f"{hop.status} -> {hop.to}" for hop in result.hops)
+    yield from result.evidence.splitlines()
 
 
 def _split(result: Result) -> tuple[str, str]:
@@ -98,6 +109,38 @@ def _facts(result: Result) -> str:
     ]
     known = ", ".join(filter(None, facts))
     return f"({known})" if known else ""
+
+
+def _write_section(section: Section, out: TextIO, style: Style) -> None:
+    out.write(style.paint(section.title, BOLD) + "\n")
+    for group in section.groups:
+        out.writelines(f"{line}\n" for line in _group_lines(group, style))
+    if section.more:
+        out.write(style.paint(f"{_GAP}{words.left_out(section.more)}\n", GREY))
+    out.write("\n")
+
+
+def _group_lines(group: Group, style: Style) -> Iterator[str]:
+    margin = _GAP
+    if group.head:
+        state = group.state
+        verdict = style.paint(state.ljust(_BAD), COLOURS[state]) if state else ""
+        yield margin + _item_line(group.head, verdict, style)
+        margin += _GAP
+    width = max(len(item.label) for item in group.items)
+    for item in group.items:
+        label = style.paint(item.label.rjust(width), GREY)
+        yield margin + _item_line(item, label, style)
+    if group.more:
+        margin += " " * width + _GAP if width else ""
+        yield margin + style.paint(words.left_out(group.more), GREY)
+
+
+def _item_line(item: Item, before: str, style: Style) -> str:
+    note = style.paint(_printable(item.note), GREY)
+    link = style.link(_printable(item.text))
+    cells = (before, f"-> {link}" if item.arrow else link, note)
+    return _GAP.join(filter(None, cells))
 
 
 def _write_summary(

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 
-from ronda.cli.report.order import places
-from ronda.model import Place, Problem, Result, State, Summary
+from ronda.model import Place, Problem, Result, Site, State, Summary
+
+HOSTS = 10  # that are named when a run ends early
+_UNITS = ("kB", "MB", "GB", "TB")
 
 # From what needs a hand first to what needs none.
 BY_URGENCY = (
@@ -70,6 +72,16 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def size(count: int) -> str:
+    """A number of bytes: `1 byte`, `812 bytes`, `4.1 kB`, `12.0 GB`."""
+    if count < 1000:
+        return counted(count, "byte")
+    amount, unit = count / 1000, 0
+    while amount >= 999.95 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{amount:,.1f} {_UNITS[unit]}"
+
+
 def checked(summary: Summary) -> str:
     """How much was checked: `1,204 checked in 3.4 s`."""
     return f"{summary.checked:,} checked in {duration(summary.seconds)}"
@@ -78,14 +90,44 @@ def checked(summary: Summary) -> str:
 def remarks(summary: Summary) -> list[str]:
     """What else should be known of a run: excluded, not usable, not checked."""
     found: list[str] = []
+    if summary.site:
+        found.append(pages_read(summary.site))
     if summary.excluded:
         found.append(f"{summary.excluded:,} excluded.")
     if summary.problems:
         found.append(f"{counted(len(summary.problems), 'problem')} with the input.")
+    found.extend(_sentence(remark) for remark in summary.remarks)
     if summary.interrupted or summary.left:
-        why = f" ({summary.interrupted})" if summary.interrupted else ""
-        found.append(f"Ended early{why}: {summary.left:,} not checked.")
+        found.append(ended_early(summary))
+        if summary.left_at:
+            found.append(_left(summary))
     return found
+
+
+def pages_read(site: Site) -> str:
+    """How much a crawl read: `9 pages read, 3 of them unchanged, 4.1 kB received.`."""
+    same = f", {site.unchanged:,} of them unchanged" if site.unchanged else ""
+    return f"{counted(site.pages, 'page')} read{same}, {size(site.bytes)} received."
+
+
+def ended_early(summary: Summary) -> str:
+    """Why a run ended before its time, and how much it left."""
+    why = f" ({summary.interrupted})" if summary.interrupted else ""
+    return f"Ended early{why}: {summary.left:,} not checked."
+
+
+def _left(summary: Summary) -> str:
+    """Whose targets were not checked, the most first: `Left: a.example 1,000.`."""
+    most = list(summary.left_at.items())[:HOSTS]
+    named = [f"{host} {count:,}" for host, count in most]
+    rest = summary.left - sum(count for _, count in most)
+    if rest > 0:
+        named.append(f"others {rest:,}")
+    return f"Left: {', '.join(named)}."
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def conclusion(results: Iterable[Result], summary: Summary) -> str:
@@ -103,7 +145,20 @@ def conclusion(results: Iterable[Result], summary: Summary) -> str:
 
 def _broken_pages(results: Iterable[Result]) -> int:
     broken = (r for r in results if r.verdict is State.BROKEN)
-    return len({p.document for r in broken for p in places(r)} - {"", "-"})
+    return len({place.document for result in broken for place in pages(result)})
+
+
+def pages(result: Result) -> tuple[Place, ...]:
+    """The pages and documents a link stands on: of each the first place."""
+    first: dict[str, Place] = {}
+    for place in result.found_in:
+        first.setdefault(place.document, place)
+    return tuple(place for name, place in first.items() if name not in ("", "-"))
+
+
+def left_out(count: int) -> str:
+    """How many are not shown: `… and 12 more`."""
+    return f"… and {count:,} more"
 
 
 def counted(count: int, noun: str) -> str:

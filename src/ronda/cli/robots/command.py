@@ -33,7 +33,7 @@ _SETTINGS = {
 
 
 def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
-    return with_options(command, [o for o in OPTIONS if o.setting in _SETTINGS])
+    return with_options([o for o in OPTIONS if o.setting in _SETTINGS])(command)
 
 
 @click.command(short_help="Show which line of a robots.txt decides.")

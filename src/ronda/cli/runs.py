@@ -1,0 +1,57 @@
+"""What every command that starts a run does: show it, end it, report on it."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
+from pathlib import Path
+
+from ronda import app
+from ronda.cli.codes import BROKEN, INTERRUPTED, UNUSABLE
+from ronda.cli.crew import told_by_signal
+from ronda.cli.outputs import Outputs
+from ronda.cli.progress import Progress
+from ronda.cli.signals import ended_by_signal
+from ronda.config import Settings
+from ronda.model import State, Summary
+from ronda.server import Control
+from ronda.store import RequestLog, Spool
+from ronda.workers.run import Run
+
+# Opens a run, given its spool, its reports and its request log.
+Open = Callable[[Spool, Outputs, RequestLog | None], AbstractAsyncContextManager[Run]]
+
+
+async def report_on(settings: Settings, open_run: Open) -> int:
+    """Carry out a run and write its reports; returns the exit code."""
+    with (
+        Spool() as spool,
+        Outputs(settings.report) as outputs,
+        _request_log(settings) as log,
+    ):
+        async with (
+            open_run(spool, outputs, log) as run,
+            Control(run),
+            Progress(run, settings.report, watch=settings.crawl.watch),
+            told_by_signal(run),
+        ):
+            work = app.carry_out(run, settings)
+            finished = await ended_by_signal(run, work, settings.check.max_time)
+        if not finished:
+            return INTERRUPTED
+        summary = run.summary()
+        run.end(summary)
+        outputs.write(spool, summary)
+    return _exit_code(summary)
+
+
+def _request_log(settings: Settings) -> AbstractContextManager[RequestLog | None]:
+    name = settings.report.request_log
+    return RequestLog(Path(name)) if name else nullcontext()
+
+
+def _exit_code(summary: Summary) -> int:
+    if summary.interrupted == "interrupted":
+        return INTERRUPTED
+    if summary.counts.get(State.BROKEN):
+        return BROKEN
+    lost = summary.interrupted.startswith("the crew")
+    return UNUSABLE if lost or any(p.grave for p in summary.problems) else 0

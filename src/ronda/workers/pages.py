@@ -1,0 +1,22 @@
+"""A page on its way from a fetcher to a crawler to a worker."""
+
+from msgspec import Struct
+
+from ronda.model import Answer, Result, Target, Visit
+
+
+class Page(Struct, frozen=True, eq=False):
+    """What a fetcher hands on: an answer to be read, saved, or both."""
+
+    visit: Visit
+    answer: Answer
+    public: bool  # it was at a public address
+    parent: Target | None  # its links are wanted, and seen from here
+    ends: bool  # its visit ends with it
+    result: Result | None = None  # what is remembered at the end, if anybody does
+    digest: str = ""
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether it is as it was when it was last read."""
+        return self.answer.status == 304

@@ -1,0 +1,147 @@
+"""The links of a page: found, judged, and pushed to where targets wait."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from ronda import urls
+from ronda.model import Answer, Found, Place, Problem, Target, Visit
+from ronda.probes.directives import directives
+from ronda.workers.feed import ThreadedFeed
+from ronda.workers.intake import Intake
+from ronda.workers.pages import Page
+from ronda.workers.parts import Parts
+
+LARGE = 256 * 1024  # bytes beyond which a page is read in a thread
+PATIENCE = 300.0  # seconds without a link, or for one file, after which it is given up
+
+
+class Pushing:
+    """Reads small pages at once, large ones in a thread."""
+
+    def __init__(self, parts: Parts, intake: Intake) -> None:
+        self._parts = parts
+        self._intake = intake
+        self._memory = parts.memory
+        self._survey = parts.survey
+        self._loop = asyncio.get_running_loop()
+        # One large page at a time: taken apart it is many times as large, and its
+        # thread takes turns with the loop, for which answers wait.
+        self._large = asyncio.Lock()
+
+    def parent(self, visit: Visit, answer: Answer) -> Target | None:
+        """The page whose links are seen from where it was at last; None: unwanted."""
+        target = visit.target
+        if not target.reads:
+            return None
+        if self._parts.reach is None:
+            return target
+        kind = answer.header("content-type")
+        if answer.status == 304 and self._memory is not None:
+            known = self._memory.known(visit.request.url)
+            kind = known.media_type if known is not None else kind
+        step = self._parts.reach.after(target, visit.request.url, kind)
+        if step.beyond:
+            self._intake.beyond[step.beyond] += 1
+        if not step.follow:
+            return None
+        same = step.outside == target.outside
+        return target if same else replace(target, outside=step.outside)
+
+    def digest(self, visit: Visit, answer: Answer) -> str:
+        """What tells a page from another: of its body, or as it was known."""
+        if answer.status == 304 and self._memory is not None:
+            known = self._memory.known(visit.request.url)
+            return known.digest if known is not None else ""
+        if not answer.body or answer.cut:
+            return ""
+        return hashlib.sha256(answer.body).hexdigest()
+
+    async def push(self, page: Page, parent: Target) -> None:
+        """Let every link of a page be taken in."""
+        answer = page.answer
+        if answer.cut and answer.body:
+            limit = self._parts.settings.fetch.body_limit
+            words = f"longer than {limit:,} bytes (body_limit): links may be missing"
+            self.tell(page, words)
+        push = _Push(self._intake, page, parent, nofollow=self._says_nofollow(answer))
+        push.kept = [] if self._memory is not None and not page.unchanged else None
+        push.named = [] if self._survey is not None and _is_sitemap(answer) else None
+        if len(answer.body) <= LARGE:
+            push.take(self._links(page))
+        else:
+            await self._push_large(push)
+        self._remember(push)
+
+    def _says_nofollow(self, answer: Answer) -> bool:
+        if self._parts.reach is None:
+            return False
+        return "nofollow" in directives(answer, self._parts.settings.fetch.agent)
+
+    def _links(self, page: Page) -> Iterable[Found | Problem]:
+        url = page.visit.request.url
+        if page.unchanged and self._memory is not None:
+            return self._memory.links(url)
+        kind = page.answer.header("content-type")
+        return self._parts.read(page.answer.body, url, kind)
+
+    async def _push_large(self, push: "_Push") -> None:
+        """Read a page in a thread, for as long as something comes of it."""
+        try:
+            async with self._large, asyncio.timeout(PATIENCE) as limit:
+                async for batch in ThreadedFeed(self._links(push.page)):
+                    limit.reschedule(self._loop.time() + PATIENCE)
+                    push.take(batch)
+        except TimeoutError:
+            self.tell(push.page, f"no link was found in {PATIENCE:.0f} s: given up")
+
+    def _remember(self, push: "_Push") -> None:
+        page, url = push.page, push.page.visit.request.url
+        if self._memory is not None:
+            if push.kept is not None:
+                self._memory.page(url, page.answer, page.digest, push.kept)
+            else:
+                self._memory.unchanged(url)
+        if self._survey is not None:
+            self._survey.read(page.visit, page.answer, page.digest)
+            self._survey.named(push.named or ())
+        if self._parts.events:
+            self._parts.events.page_parsed(url, page.answer)
+
+    def tell(self, page: Page, words: str, *, grave: bool = False) -> None:
+        """Note a problem with a page."""
+        place = Place(urls.without_credentials(page.visit.request.url))
+        self._intake.tell(Problem(place, words, grave=grave))
+
+
+class _Push:
+    """The links of one page on their way in."""
+
+    def __init__(
+        self, intake: Intake, page: Page, parent: Target, *, nofollow: bool
+    ) -> None:
+        self._admit = intake.admit_fetched
+        self.page = page
+        self._parent = parent
+        self._nofollow = nofollow
+        self.kept: list[Found] | None = None  # all of them, for the next time
+        self.named: list[str] | None = None  # entries of a sitemap
+
+    def take(self, links: Iterable[Found | Problem]) -> None:
+        """Let links in."""
+        parent, public, nofollow = self._parent, self.page.public, self._nofollow
+        for found in links:
+            self._admit(found, parent, public, nofollow)
+            if isinstance(found, Found):
+                if self.kept is not None:
+                    self.kept.append(found)
+                if self.named is not None:
+                    self.named.append(found.url)
+
+
+def _is_sitemap(answer: Answer) -> bool:
+    """Whether the links of an answer are entries of a sitemap."""
+    kind = answer.header("content-type").lower()
+    return "xml" in kind and "html" not in kind
