@@ -20,7 +20,17 @@ from ronda.frontier.priority import Priorities
 from ronda.frontier.reach import Reach
 from ronda.frontier.robots import SIZE_LIMIT
 from ronda.frontier.scope import read_ignore
-from ronda.model import Answer, Found, Place, Problem, Request, Target, Verdict, Visit
+from ronda.model import (
+    Answer,
+    Found,
+    Place,
+    Problem,
+    Request,
+    Summary,
+    Target,
+    Verdict,
+    Visit,
+)
 from ronda.probes import Handlers
 from ronda.store import Attic, RequestLog, Shelf, Spool, cache_folder
 from ronda.store.crawls import CrawlStore
@@ -59,6 +69,11 @@ class Extras(Struct, frozen=True):
     mirror: Mirror | None = None
     warc: WarcFile | None = None
     resumed: bool = False  # the store has a crawl that was interrupted
+
+    def end(self, summary: Summary) -> None:
+        """All is reported: the next crawl is another one, if this was not cut short."""
+        if self.store is not None and not summary.interrupted:
+            self.store.end_round()
 
 
 @contextmanager
@@ -107,8 +122,6 @@ async def crawl(
     )
     async with opened as run:
         yield run
-        if extras.store is not None and not run.stopped:
-            extras.store.end_round()
         if extras.mirror is not None:
             await in_thread(extras.mirror.finish)
 
@@ -198,8 +211,10 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
             keep=_keeping(extras, clock),
         )
         run = Run(parts, ThreadedFeed(found) if may_block else Feed(found))
-        if extras is not None and extras.resumed and memory is not None:
-            extras.reach.granted = memory.restore(book, frontier, run.resume)
+        if extras is not None and memory is not None:
+            memory.recall_hosts(frontier)
+            if extras.resumed:
+                extras.reach.granted = run.resume(memory)
         try:
             yield run
         finally:
@@ -212,7 +227,7 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
 def _keeping(extras: Extras | None, clock: Clock) -> Keeping | None:
     if extras is None or (extras.mirror is None and extras.warc is None):
         return None
-    return Keeping(extras.mirror, extras.warc, clock)
+    return Keeping(extras.mirror, extras.warc, media_type, clock)
 
 
 def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:

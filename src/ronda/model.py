@@ -77,6 +77,11 @@ class Target(Struct, frozen=True, gc=False):
     outside: int = 0  # of them, those since the last page that is in scope
     rank: int = 0  # whose turn it is within its host: the lowest first
 
+    @property
+    def is_part(self) -> bool:
+        """Whether it is part of a page in scope: an odd rank is that of an asset."""
+        return self.rank % 2 == 1 and not self.outside
+
 
 # -- asking --------------------------------------------------------------------
 

@@ -828,9 +828,9 @@ class TestGivingBack:
         assert queue.take(59.9) is None
         assert queue.take(60.0) is not None
 
-    def test_the_server_of_a_host_that_was_asked_waits_too(self) -> None:
+    def test_a_server_that_was_asked_by_another_process_waits_too(self) -> None:
         queue = frontier(Limits(interval=0.0, server_interval=3.0))
-        queue.asked(A, 10.0, 0.0, 0.0)
+        queue.asked_at(A, 10.0)
         queue.put(target(A, 1), 10.0)
         resolve(queue)
 

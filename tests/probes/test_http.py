@@ -207,8 +207,10 @@ class TestHead:
         saving = Settings(crawl=Crawl(save="there"))
         http = Http(saving, Accept(()))
 
-        assert http.begin(Target(PAGE, "a.test")).raw
-        assert http.begin(Target(PAGE, "a.test", outside=1)).method == "HEAD"
+        for saved in ({"reads": True}, {"rank": 3}):
+            assert http.begin(Target(PAGE, "a.test", **saved)).raw
+        for checked in ({}, {"rank": 2}, {"rank": 3, "outside": 1}):
+            assert http.begin(Target(PAGE, "a.test", **checked)).method == "HEAD"
 
 
 class TestUnchanged:

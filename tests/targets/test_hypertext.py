@@ -1,6 +1,7 @@
 import io
 
 import pytest
+import turbohtml
 
 from ronda import config
 from ronda.model import Link, Place
@@ -80,6 +81,20 @@ def test_how_a_page_is_related_to_what_it_names_is_kept_in_lower_case() -> None:
 
 def test_an_anchor_left_open_is_one_link() -> None:
     assert len(links("<p><a href=x>one<p>two<p>three<p>four")) == 1
+
+
+def test_a_page_is_read_all_the_same_where_the_fast_parser_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = links(EVERYTHING), {*hypertext.anchors("<p id=a><a name=b>"), ""}
+
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(turbohtml, "parse", fail)
+    found = links(EVERYTHING), {*hypertext.anchors("<p id=a><a name=b>"), ""}
+
+    assert found == expected
 
 
 def test_the_spare_parser_finds_the_same_anchors() -> None:

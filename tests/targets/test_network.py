@@ -90,6 +90,31 @@ def test_packed_sitemaps_are_unpacked() -> None:
     ]
 
 
+def test_no_more_is_read_of_a_body_than_the_limit_packed_or_not() -> None:
+    page = b"<a href=x>x</a>".ljust(5000)
+
+    for body in (page, gzip.compress(page)):
+        item, problem = links_of(body, PAGE, "text/html", Check(), limit=4000)
+
+        assert isinstance(item, Found)
+        assert isinstance(problem, Problem)
+        assert problem.message == "more than 4,000 bytes: the rest is not read"
+        assert not problem.grave
+
+
+def test_a_page_in_utf_16_is_read_by_its_mark() -> None:
+    assert urls("<a href=я>".encode("utf-16")) == ["https://a.example/dir/%D1%8F"]
+
+
+def test_the_canonical_page_can_be_told() -> None:
+    item, other = found("<link rel=Canonical href=/c><a href=d rel='x nofollow'>d</a>")
+
+    assert isinstance(item, Found)
+    assert isinstance(other, Found)
+    assert (item.place.tag, item.rel) == ("link", "canonical")
+    assert (other.place.tag, other.rel) == ("a", "x nofollow")
+
+
 def test_a_damaged_body_is_a_problem() -> None:
     (problem,) = found(b"\x1f\x8b damaged", "application/gzip")
 

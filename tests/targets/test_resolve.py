@@ -1,5 +1,8 @@
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from ronda import urls
 from ronda.config import Check
 from ronda.model import Found, Link, Place, Problem
 from ronda.targets import Document, resolve
@@ -97,3 +100,62 @@ def test_an_entry_of_an_index_is_read() -> None:
     link = Index("https://b.example/s.xml", PLACE)
 
     assert resolve(link, LIST, Check()) == Found(link.url, PLACE, reads=True)
+
+
+CHARACTERS = "abZ09_-~!$&'()*+,;=@:./?#%\\| \t\né"
+REFERENCES = st.one_of(
+    st.text(CHARACTERS, max_size=12),
+    st.text("aZ09_-~!$&'()*+,;=@:./?#", max_size=12),
+    st.lists(
+        st.sampled_from(["a", "B.html", "..", ".", "", "a:b", ".x", "x=y?z"]),
+        max_size=5,
+    ).map("/".join),
+)
+BASES = st.builds(
+    "{}{}{}".format,
+    st.sampled_from(
+        [
+            "https://a.example",
+            "http://127.0.0.1:8080",
+            "http://me:pw@b.example:81",
+            "https://[::1]",
+            "ftp://c.example",
+        ]
+    ),
+    st.sampled_from(["/", "/dir/", "/dir/page.html", "/a//b/c", "/x;y=z/@w"]),
+    st.sampled_from(["", "?q=/a/b", "#f/g", "?q#f?/"]),
+)
+
+
+@settings(max_examples=1000)
+@given(BASES, REFERENCES)
+def test_a_plain_reference_is_resolved_as_the_parser_does(
+    base: str, reference: str
+) -> None:
+    found = resolve(Link(reference, PLACE), Document(base), Check())
+
+    if isinstance(found, Found):
+        assert found.url == urls.join(base, reference)
+
+
+@given(BASES, REFERENCES)
+def test_a_base_on_the_page_is_as_good_as_one_of_its_own(
+    base: str, reference: str
+) -> None:
+    own = resolve(Link(reference, PLACE), Document(base), Check())
+    named = resolve(Link(reference, PLACE, base), REMOTE, Check())
+
+    assert own == named or not own or reference.startswith("#")
+
+
+@pytest.mark.parametrize("base", ["https://[", "data:,x", "javascript:x"])
+def test_a_base_that_is_none_is_ignored(base: str) -> None:
+    assert resolved("b", REMOTE, base) == "https://a.example/dir/b"
+
+
+def test_how_a_link_is_related_is_kept() -> None:
+    for url in ("b", "https://b.example/", "../b"):
+        found = resolve(Link(url, PLACE, rel="nofollow"), REMOTE, Check())
+
+        assert isinstance(found, Found)
+        assert found.rel == "nofollow"

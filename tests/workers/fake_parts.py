@@ -17,6 +17,7 @@ from ronda.fetch.names import Address
 from ronda.frontier import Frontier, Policy, Scope
 from ronda.model import Answer, Found, Place, Problem, Request, Result, Summary
 from ronda.probes import Handler, Handlers
+from ronda.simulation.loop import VirtualClock, carry_out
 from ronda.store import Spool
 from ronda.targets import anchors, links_of, media_type
 from ronda.workers.book import Book
@@ -197,22 +198,27 @@ class Play:
     held_names: dict[str, asyncio.Event] = field(default_factory=dict)
     cut_off: bool = False  # as by a signal, once `watch` is over
     more: dict[str, Any] = field(default_factory=dict)  # further parts, of a crawl
+    late: Callable[[], dict[str, Any]] = dict  # those that need the event loop
+    clock: Clock = field(default_factory=SystemClock)  # virtual: in no time at all
+    prepare: Callable[[Run], None] | None = None  # told the run before it is begun
 
     def __post_init__(self) -> None:
         self.fetch = FakeFetch(self.replies, self.default, self.guard, self.nobody)
-        self.names = FakeNames(self.addresses, self.names_hold, SystemClock())
+        self.names = FakeNames(self.addresses, self.names_hold, self.clock)
         self.names.held = self.held_names
         self.heard: list[Result] = []
         self.results: list[Result] = []
         self.summary = Summary()
-        asyncio.run(self._play())
+        if isinstance(self.clock, VirtualClock):
+            carry_out(self._play(), self.clock)  # raises if it would never end
+        else:
+            asyncio.run(self._play())
 
     async def _play(self) -> None:
-        clock = SystemClock()
         with Spool() as spool:
             book = Book(
                 spool,
-                clock,
+                self.clock,
                 _anchors,
                 self.settings,
                 keep_ok=True,
@@ -229,7 +235,7 @@ class Play:
             )
             parts = Parts(
                 settings=self.settings,
-                clock=clock,
+                clock=self.clock,
                 frontier=self.frontier,
                 handlers=handlers,
                 scope=self.scope,
@@ -242,9 +248,11 @@ class Play:
                 shelf=self.shelf,
                 log=self.log,
                 strict=True,
-                **self.more,
             )
+            parts = replace(parts, **self.more, **self.late())
             self.run = Run(parts, Feed(self.found))
+            if self.prepare is not None:
+                self.prepare(self.run)
             try:
                 await self._carry_out()
             finally:
@@ -253,7 +261,8 @@ class Play:
             self.summary = self.run.summary()
 
     async def _carry_out(self) -> None:
-        async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as tasks:
+        most = None if isinstance(self.clock, VirtualClock) else SECONDS
+        async with asyncio.timeout(most), asyncio.TaskGroup() as tasks:
             carried = tasks.create_task(self.run.carry_out(LOOPS, self.workers))
             watch = tasks.create_task(self._watch())
             if self.cut_off:

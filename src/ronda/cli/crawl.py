@@ -66,7 +66,7 @@ async def crawl_sites(
             keep_ok = outputs.want_all
             return app.crawl(settings, extras, spool, keep_ok, listener, log)
 
-        return await report_on(settings, open_run)
+        return await report_on(settings, open_run, extras.end)
 
 
 def _seed(text: str) -> str:

@@ -20,8 +20,16 @@ from ronda.workers.run import Run
 Open = Callable[[Spool, Outputs, RequestLog | None], AbstractAsyncContextManager[Run]]
 
 
-async def report_on(settings: Settings, open_run: Open) -> int:
-    """Carry out a run and write its reports; returns the exit code."""
+async def report_on(
+    settings: Settings, open_run: Open, end: Callable[[Summary], None] | None = None
+) -> int:
+    """Carry out a run and write its reports; returns the exit code.
+
+    Args:
+        settings: everything that can be set.
+        open_run: opens it.
+        end: told the summary when all is written.
+    """
     with (
         Spool() as spool,
         Outputs(settings.report) as outputs,
@@ -40,6 +48,8 @@ async def report_on(settings: Settings, open_run: Open) -> int:
         summary = run.summary()
         run.end(summary)
         outputs.write(spool, summary)
+    if end is not None:
+        end(summary)
     return _exit_code(summary)
 
 

@@ -91,6 +91,9 @@ def _require(settings: Settings) -> None:
         urls.normalise(base or "http://a/")
     except UrlError as error:
         raise SettingsError(f"check.base_url: {error}") from None
+    if settings.crawl.db and settings.check.fragments:
+        # Of a page that is not read again, no anchors are known.
+        raise SettingsError("crawl.db: cannot be used together with check.fragments")
     for name, path in (("ca_file", trusted), ("ssh_key", settings.fetch.ssh_key)):
         if path and not Path(path).is_file():
             raise SettingsError(f"fetch.{name}: no such file: {path}")

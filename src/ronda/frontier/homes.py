@@ -121,14 +121,16 @@ class Homes:
             host.next_at = host.started_at + limits.interval
             host.rule = limits.rule
         if address:
-            key = networks.short(address)
-            server = self.servers.get(key)
-            if server is None:
-                server = self.servers[key] = Server(key)
+            server = self.server(networks.short(address))
             server.hosts += 1
             host.server = server
-            if earlier is not None:
-                server.started_at = max(server.started_at, host.started_at)
+
+    def server(self, address: str) -> Server:
+        """The server at an address, from now on known."""
+        found = self.servers.get(address)
+        if found is None:
+            found = self.servers[address] = Server(address)
+        return found
 
     def lose(self, host: Host, now: float) -> None:
         """Ask the name servers again: what they said no longer holds."""

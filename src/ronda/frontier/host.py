@@ -177,12 +177,15 @@ _KINDS: dict[Kind, Kind] = {}  # one of each, for there are few
 
 
 def _kind(target: Target) -> Kind:
-    kind = target.rank, (
-        target.reads,
-        target.robots,
-        target.public,
-        target.depth,
-        target.outside,
+    kind = (
+        target.rank,
+        (
+            target.reads,
+            target.robots,
+            target.public,
+            target.depth,
+            target.outside,
+        ),
     )
     return _KINDS.setdefault(kind, kind)
 

@@ -121,6 +121,10 @@ class Frontier:
         """
         self._homes.earlier[name] = now, next_at, gap
 
+    def asked_at(self, address: str, now: float) -> None:
+        """Tell of a server that an earlier process asked, maybe until this moment."""
+        self._homes.server(address).started_at = now
+
     # -- out -----------------------------------------------------------------
 
     def take(self, now: float) -> tuple[int, Lease] | None:

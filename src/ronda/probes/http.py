@@ -47,10 +47,10 @@ class Http:
 
     def begin(self, target: Target) -> Request:
         """GET when the page itself is wanted, HEAD when only its answer is."""
-        if target.reads or self._check.fragments:
-            return Request(target.url, "GET", body=self._fetch.body_limit)
-        if self._saves and not target.outside:
-            return Request(target.url, "GET", body=self._fetch.body_limit, raw=True)
+        saved = self._saves and (target.reads or target.is_part)
+        if saved or target.reads or self._check.fragments:
+            limit = self._fetch.body_limit
+            return Request(target.url, "GET", body=limit, raw=saved)
         method = "HEAD" if self._check.method == "auto" else self._check.method
         return Request(target.url, method)
 

@@ -107,7 +107,6 @@ class Control:
                 await writer.drain()
         writer.close()
 
-
     def _reply(self, text: str) -> Reply:
         run = self._run
         reply = Reply(os.getpid(), run.seconds, tuple(run.why(text)))

@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
+from heapq import heappop
 from math import inf
-from selectors import SelectorKey, SelectSelector
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -12,7 +12,6 @@ T = TypeVar("T")
 FIRST = 1000.0  # monotonic seconds at which every simulation begins
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # and the date
 _EPOCH = EPOCH.timestamp()
-RESOLUTION = 1e-9  # seconds: timers that are this close are due together
 
 
 class StuckError(RuntimeError):
@@ -32,11 +31,11 @@ class VirtualClock:
 
     def utc(self) -> datetime:
         """The date, as the machine believes it to be."""
-        return EPOCH + timedelta(seconds=self.moment - FIRST + self.offset)
+        return EPOCH + timedelta(seconds=self.seconds + self.offset)
 
     def epoch(self) -> float:
         """The same in seconds."""
-        return _EPOCH + self.moment - FIRST + self.offset
+        return _EPOCH + self.seconds + self.offset
 
     def jump(self, seconds: float) -> None:
         """Set the date: what is monotonic does not feel it."""
@@ -48,42 +47,59 @@ class VirtualClock:
         return self.moment - FIRST
 
 
-class Leaps(SelectSelector):
-    """Moves the clock where others would sleep; there are no sockets to wait for."""
-
-    def __init__(self, clock: VirtualClock, seconds: float, steps: float) -> None:
-        super().__init__()
-        self._clock = clock
-        self._seconds = seconds
-        self._steps = steps
-
-    def select(self, timeout: float | None = None) -> list[tuple[SelectorKey, int]]:
-        """Nothing, at once; it was time that passed."""
-        if timeout is None:
-            raise StuckError("nothing is due any more, and not all is over")
-        self._steps -= 1
-        if timeout > 0:
-            self._clock.moment += timeout
-        if self._clock.seconds > self._seconds:
-            self._raise(f"not over after {self._seconds:,.0f} s of simulated time")
-        if self._steps < 0:
-            self._raise("so many steps that it must go round in circles")
-        return []
-
-    def _raise(self, words: str) -> None:
-        self._seconds = self._steps = inf  # so that the tasks can be cancelled
-        raise StuckError(words)
-
-
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """An event loop under a virtual clock, which stops what would never end."""
+    """An event loop under a virtual clock, which stops what would never end.
+
+    No sockets are looked at and no threads are heard: there is nothing but tasks and
+    timers, so that the same tasks always take the same turns.
+    """
 
     def __init__(
         self, clock: VirtualClock, seconds: float = inf, steps: float = inf
     ) -> None:
-        super().__init__(Leaps(clock, seconds, steps))
-        self._clock_resolution = RESOLUTION  # the base class took the machine's
+        super().__init__()
+        self._clock = clock
+        self._last = clock.moment + seconds
+        self._steps = steps
         self.time = clock.now  # type: ignore[method-assign]  # asked a lot
+
+    def _run_once(self) -> None:
+        """One turn: all that is ready now; or else time passes to the next timer.
+
+        In the place of the base class's, which asks the selector and the machine's
+        clock every time, and is half of what a simulation costs.
+        """
+        # Not public, but the same from Python 3.4 to 3.14; a test would tell.
+        ready = self._ready  # type: ignore[attr-defined]
+        if not ready:
+            self._leap(ready)
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if not handle._cancelled:  # noqa: SLF001
+                handle._run()  # noqa: SLF001
+
+    def _leap(self, ready: Any) -> None:
+        scheduled = self._scheduled  # type: ignore[attr-defined]
+        while scheduled and scheduled[0]._cancelled:  # noqa: SLF001
+            heappop(scheduled)._scheduled = False  # noqa: SLF001
+        if not scheduled:
+            raise StuckError("nothing is due any more, and not all is over")
+        moment = self._clock.moment = max(self._clock.moment, scheduled[0].when())
+        self._check(moment)
+        while scheduled and scheduled[0].when() <= moment:
+            handle = heappop(scheduled)
+            handle._scheduled = False  # noqa: SLF001
+            ready.append(handle)
+
+    def _check(self, moment: float) -> None:
+        self._steps -= 1
+        if moment <= self._last and self._steps >= 0:
+            return
+        words = f"not over after {moment - FIRST:,.0f} s of simulated time"
+        if self._steps < 0:
+            words = "so many steps that it must go round in circles"
+        self._last = self._steps = inf  # so that the tasks can be cancelled
+        raise StuckError(words)
 
 
 def carry_out(
@@ -99,7 +115,7 @@ def carry_out(
         coroutine: what is simulated; it may sleep, but not wait for a thread.
         clock: the clock it is told to live by.
         seconds: of simulated time that it may take.
-        steps: turns of the loop that it may take.
+        steps: moments at which something happens that it may take.
 
     Raises:
         StuckError: it would never end, or not within that time.

@@ -63,7 +63,7 @@ def pack_links(page: str, links: Iterable[Found]) -> bytes:
         document = None if place.document == page else place.document
         words = (place.text, place.tag, link.rel, link.reads, link.public)
         rows.append((link.url, place.line, place.column, *words, document))
-    # Level 1 is half as small again as none, in 20 µs for 20 links; 6 is no smaller.
+    # Level 1 makes a third of it, in 20 µs for 20 links; level 6 hardly less.
     return zlib.compress(_encode(rows), 1)
 
 

@@ -46,7 +46,7 @@ def resolve(
     if _is_plain(reference) and _UPWARDS not in reference:
         base = link.base and _based(link.base, document, check.base_url)
         origin, folder = _near(base or document.url)
-        if origin:  # nearly all of a page
+        if origin and len(reference) <= urls.LONGEST:  # nearly all of a page
             url = (origin if reference[0] == "/" else folder) + reference
             return Found(url, link.place, isinstance(link, Index), False, link.rel)
     try:

@@ -12,7 +12,10 @@ from ronda.targets.source import Readable
 TAG = "css"  # what the place of a URL in a style has for its tag
 
 _QUOTED = r"""(?:"((?:[^"\\\n]++|\\.)*+)"?|'((?:[^'\\\n]++|\\.)*+)'?)"""
-_BARE = r"""((?:[^\s"'()\\]++|\\.)++)(?=\s*+(?:\)|\Z))"""
+_BARE = (
+    r"""((?:[^\s"'()\\]++|\\(?:[0-9a-f]{1,6}+\s?+|.))++)"""
+    r"""(?=\s*+(?:\)|\Z))"""
+)
 # One of: a comment, a namespace (a name, not an address), an import, a URL, a string,
 # an escape. What is not closed is taken up to where it can only end, so that nothing is
 # looked at twice.

@@ -65,6 +65,12 @@ class Intake:
             if self._book.note(named, fragment, found.place):
                 self._record(named, verdict("file_refused"))
 
+    def note(self, found: Found) -> None:
+        """Take in where a link stands that an earlier process put on its way."""
+        page, fragment = urls.split_fragment(found.url)
+        if not self._scope or page in self._scope:
+            self._book.note(page, fragment, found.place)
+
     def _noted(self, found: Found) -> str:
         """The page that a reference is to, if it is new and in scope."""
         page, fragment = urls.split_fragment(found.url)

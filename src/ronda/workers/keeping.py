@@ -1,6 +1,6 @@
 """Saves answers: into a folder to be read offline, into a WARC file, or both."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from ronda.clock import Clock
@@ -10,6 +10,9 @@ from ronda.threads import in_thread
 
 class Mirror(Protocol):
     """A folder of pages."""
+
+    def __contains__(self, url: str) -> bool:
+        """Whether a URL leads to a file."""
 
     def save(
         self,
@@ -33,11 +36,20 @@ class Keeping:
     """Called by one worker at a time, so that files need no locks."""
 
     def __init__(
-        self, mirror: Mirror | None, archive: Archive | None, clock: Clock
+        self,
+        mirror: Mirror | None,
+        archive: Archive | None,
+        media_type: Callable[[str, str], str],
+        clock: Clock,
     ) -> None:
         self._mirror = mirror
         self._archive = archive
+        self._media_type = media_type  # by the name, where the server does not know
         self._epoch = clock.epoch() - clock.now()
+
+    def has(self, url: str) -> bool:
+        """Whether what was saved before is there, so that it need not come again."""
+        return self._mirror is None or url in self._mirror
 
     async def __call__(self, visit: Visit, answer: Answer) -> None:
         """Save an answer, in a thread."""
@@ -50,18 +62,22 @@ class Keeping:
         # What was cut is no page, and an unchanged one is there already.
         if self._mirror is None or answer.status != 200 or answer.cut:
             return
-        kind, _, rest = answer.header("content-type").partition(";")
+        url, header = visit.request.url, answer.header("content-type")
         self._mirror.save(
-            visit.request.url,
-            kind.strip().lower(),
+            url,
+            self._media_type(url, header) or _sniffed(answer.body),
             answer.body,
             [hop.url for hop in visit.hops],
-            _charset(rest),
+            _charset(header),
         )
 
 
-def _charset(parameters: str) -> str:
-    for parameter in parameters.split(";"):
+def _sniffed(body: bytes) -> str:
+    return "text/html" if body[:256].lstrip()[:1] == b"<" else ""
+
+
+def _charset(content_type: str) -> str:
+    for parameter in content_type.split(";")[1:]:
         name, _, value = parameter.partition("=")
         if name.strip().lower() == "charset":
             return value.strip().strip("\"'")

@@ -8,6 +8,9 @@ from ronda.frontier import Frontier, Lease
 from ronda.model import Answer, Found, Place, Result, Target
 from ronda.store.crawls import CrawlStore, Known
 from ronda.workers.book import Book
+from ronda.workers.survey import Survey
+
+_AT = "@"  # before an address, to tell servers from hosts
 
 
 class Memory:
@@ -20,6 +23,7 @@ class Memory:
         # Moments are monotonic here, and epoch seconds there.
         self._epoch = clock.epoch() - clock.now()
         self._pending = False
+        self._hosts: set[str] = set()  # that are known to the store
         self.known = store.known
         self.links = store.links
 
@@ -47,12 +51,26 @@ class Memory:
         self._store.unchanged(url)
         self._soon()
 
-    def asked(self, lease: Lease, _now: float) -> None:
+    def asking(self, lease: Lease) -> None:
+        """A host is about to be asked: known of before, lest nobody ever knew."""
+        if lease.host.name not in self._hosts and self._cares(lease):
+            self.asked(lease)
+            self.commit()
+
+    def asked(self, lease: Lease) -> None:
         """A host was asked; when next is only remembered of those who care."""
-        host, limits = lease.host, lease.limits
-        if limits is not None and limits.paced:
-            self._store.host(host.name, self._epoch + host.next_at, host.gap)
-            self._soon()
+        if not self._cares(lease):
+            return
+        host, server = lease.host, lease.server
+        self._hosts.add(host.name)
+        self._store.host(host.name, self._epoch + host.next_at, host.gap)
+        if server is not None:
+            self._store.host(_AT + server.address, self._epoch + server.next_at, 0.0)
+        self._soon()
+
+    @staticmethod
+    def _cares(lease: Lease) -> bool:
+        return lease.limits is not None and lease.limits.paced
 
     def _soon(self) -> None:
         """Commit once this turn of the event loop is over."""
@@ -65,30 +83,42 @@ class Memory:
         self._pending = False
         self._store.commit()
 
-    def restore(
-        self, book: Book, frontier: Frontier, put: Callable[[Target], None]
-    ) -> int:
-        """Go on where an earlier process was; how many targets have their verdict.
-
-        Args:
-            book: learns what was found where, and what was recorded.
-            frontier: learns whom that process asked, maybe until this moment.
-            put: told every target that has no verdict yet.
-        """
+    def recall_hosts(self, frontier: Frontier) -> None:
+        """Tell the frontier whom an earlier process asked, maybe until this moment."""
         now = self._clock.now()
         for name, (next_at, gap) in self._store.hosts().items():
-            frontier.asked(name, now, next_at - self._epoch, gap)
+            if name.startswith(_AT):
+                frontier.asked_at(name.removeprefix(_AT), now)
+            else:
+                frontier.asked(name, now, next_at - self._epoch, gap)
+
+    def restore(
+        self,
+        book: Book,
+        survey: Survey | None,
+        note: Callable[[Found], None],
+        put: Callable[[Target], None],
+    ) -> int:
+        """Go on where an earlier process was; how many pages it had let in.
+
+        Args:
+            book: learns what was recorded.
+            survey: learns it too.
+            note: told every link of every page that was read.
+            put: told every target that has no verdict yet.
+        """
+        pages = 0
         for _, links in self._store.pages_of_round():
             for found in links:
-                page, _, fragment = found.url.partition("#")
-                book.note(page, fragment, found.place)
+                note(found)
         for target, done in self._store.visits():
+            pages += target.reads
             if target.url not in book:
                 book.note(target.url, "", Place(""))
             if not done:
                 put(target)
-        count = 0
         for result in self._store.results():
             book.restore(result)
-            count += 1
-        return count
+            if survey is not None:
+                survey.restore(result)
+        return pages

@@ -138,8 +138,21 @@ class Memory(Protocol):
     def unchanged(self, url: str) -> None:
         """A page was read that is as it was."""
 
-    def asked(self, lease: Lease, now: float) -> None:
+    def asking(self, lease: Lease) -> None:
+        """A host is about to be asked."""
+
+    def asked(self, lease: Lease) -> None:
         """A host was asked."""
+
+
+class Keep(Protocol):
+    """Saves answers."""
+
+    async def __call__(self, visit: Visit, answer: Answer) -> None:
+        """Save one."""
+
+    def has(self, url: str) -> bool:
+        """Whether what was saved before need not come again."""
 
 
 class Batches(Protocol):
@@ -179,4 +192,4 @@ class Parts(Struct, frozen=True):
     priorities: Priorities = Priorities(())
     survey: Survey | None = None
     memory: Memory | None = None
-    keep: Callable[[Visit, Answer], Awaitable[None]] | None = None  # saves an answer
+    keep: Keep | None = None

@@ -14,7 +14,7 @@ from ronda.workers.parts import Parts
 from ronda.workers.pushing import PATIENCE, Pushing
 from ronda.workers.states import Role, WorkerState
 
-MANY, HEAVY = 256, 32 * 1024 * 1024  # pages, and bytes of them, that wait to be read
+MANY, HEAVY = 16, 32 * 1024 * 1024  # pages, and bytes of them, that wait to be read
 TURN = 0.005  # seconds after which others have a turn on the event loop
 
 

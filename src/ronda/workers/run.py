@@ -35,6 +35,7 @@ from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.hangs import Hangs, Held
 from ronda.workers.idle import Idle
 from ronda.workers.intake import Intake
+from ronda.workers.memory import Memory
 from ronda.workers.pages import Page
 from ronda.workers.parts import Batches, Parts
 from ronda.workers.pushing import Pushing
@@ -209,8 +210,11 @@ class Run:
         visit = begin(item, self.handlers)
         if self._memory is None or not visit.target.reads or visit.request.etag:
             return visit
-        known = self._memory.known(visit.request.url)
+        url, keep = visit.request.url, self._parts.keep
+        known = self._memory.known(url)
         if known is None or not (known.etag or known.since):
+            return visit
+        if keep is not None and not keep.has(url):
             return visit
         request = replace(visit.request, etag=known.etag, since=known.since)
         return replace(visit, request=request)
@@ -233,6 +237,8 @@ class Run:
             address = ""
         if self._events and not self._events.before_request(visit.request):
             return _known(Answer(error=VETOED))
+        if self._memory is not None:
+            self._memory.asking(lease)
         self.requests += 1
         lease.asked = True
         last = lease.last and self._balance.fed and self._parts.reach is None
@@ -262,7 +268,7 @@ class Run:
             self._put(charged(step.visit), step.delay)
         self._frontier.done(trans, now, answer.sent_at)
         if self._memory is not None:
-            self._memory.asked(lease, now)
+            self._memory.asked(lease)
         if self._frontier.nameless:
             self._addresses.look_up(self._spawn)
         page = None
@@ -270,7 +276,7 @@ class Run:
             self._let_go_on(waiting)
         elif isinstance(step, Done):
             page = self._conclude(lease, step.visit or visit, step.verdict, answer)
-        elif self._parts.keep is not None and visit.target.outside == 0:
+        elif self._parts.keep is not None and visit.request.raw and lease.asked:
             page = Page(visit, answer, public=False, parent=None, ends=False)
         self._balance.pages_told += page is not None
         if self._idle:
@@ -295,7 +301,7 @@ class Run:
         parent = None
         if found.state in _READABLE:
             parent = self._pushing.parent(visit, answer)
-        keeps = self._parts.keep is not None and not visit.target.outside
+        keeps = self._parts.keep is not None and visit.request.raw
         if parent is None and not keeps:
             self._end(visit, found, named)
             return None
@@ -404,8 +410,12 @@ class Run:
 
     # -- the whole -------------------------------------------------------------------
 
-    def resume(self, target: Target) -> None:
-        """Take in what an earlier process left to be done."""
+    def resume(self, memory: Memory) -> int:
+        """Go on where an earlier process was; how many pages it had let in."""
+        note, put = self._intake.note, self._resume
+        return memory.restore(self._book, self._survey, note, put)
+
+    def _resume(self, target: Target) -> None:
         self._balance.begun += 1
         if not self.reading.hold_back(target):
             self._put(target)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from heapq import heappush, heappushpop
 
-from ronda.model import Answer, Place, Site, Slow, Visit
+from ronda.model import Answer, Place, Result, Site, Slow, Visit
 
 SLOWEST = 10  # pages that are told
 MOST = 200_000  # pages and entries of sitemaps that are compared
@@ -29,10 +29,20 @@ class Survey:
 
     def read(self, visit: Visit, answer: Answer, digest: str) -> None:
         """A page was read."""
-        url = visit.request.url
-        self.pages += 1
         self.unchanged += answer.status == 304
-        slow = answer.timings.total, url
+        self._count(visit.request.url, answer.timings.total, digest)
+
+    def restore(self, result: Result) -> None:
+        """A page was read before the crawl was interrupted."""
+        self.bytes += result.bytes
+        if result.digest:
+            self.unchanged += result.status == 304
+            url = result.hops[-1].to if result.hops else result.url
+            self._count(url, result.timings.total, result.digest)
+
+    def _count(self, url: str, seconds: float, digest: str) -> None:
+        self.pages += 1
+        slow = seconds, url
         if len(self._slowest) < SLOWEST:
             heappush(self._slowest, slow)
         else:
