@@ -9,7 +9,7 @@ GROUP = $(PYTHON) -c 'import sys, tomllib; \
 COVERAGE = COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" COVERAGE_FILE="$(CURDIR)/.coverage"
 
 .DEFAULT_GOAL := help
-.PHONY: help test bench format docs clean
+.PHONY: help test bench simulate format docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -26,6 +26,9 @@ test: .venv/.dev ## every check: format, lint, types, imports, tests
 bench: .venv/.bench ## measure against rivals; a table, and bench/results.json
 	bash scripts/install-servers
 	$(PYTHON) -m bench
+
+simulate: .venv/.dev ## thousands of random webs under a virtual clock, by their seeds
+	$(PYTHON) scripts/simulate.py
 
 format: .venv/.dev ## format the code, and mend what the linter can
 	.venv/bin/ruff format

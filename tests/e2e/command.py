@@ -56,7 +56,7 @@ def environment(home: Path, **more: str) -> dict[str, str]:
         for key, value in os.environ.items()
         if not any(part in key.lower() for part in _LEFT_OUT)
     }
-    return {**ours, "HOME": str(home), **more}
+    return {**ours, "HOME": str(home), "RONDA_STRICT": "1", **more}
 
 
 class Command:

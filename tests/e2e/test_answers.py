@@ -277,7 +277,7 @@ class TestEvidence:
         keys = {
             *("url", "verdict", "reason", "message", "hops", "status", "address"),
             *("timings", "bytes", "certificate", "found_in", "checked_at", "attempts"),
-            "directives",
+            *("directives", "depth", "media_type", "digest", "evidence"),
         }
         assert len(ended.results) == len(mixed)
         assert all(set(result) == keys for result in ended.results.values())

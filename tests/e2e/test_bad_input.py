@@ -221,7 +221,7 @@ class TestSettings:
         ("text", "words"),
         [
             ("[check]\nrobot = true\n", ["check.robot", "robots"]),
-            ("[chek]\n", ["chek", "check, politeness, frontier, fetch, guard, report"]),
+            ("[chek]\n", ["chek", "check, crawl, politeness, frontier, fetch, guard"]),
             ("[fetch]\ntimeout = 'long'\n", ["fetch.timeout"]),
             ("[fetch]\ntimeout = 0\n", ["fetch.timeout"]),
             ("[fetch]\nretries = -1\n", ["fetch.retries"]),

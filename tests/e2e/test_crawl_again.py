@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.command import Command, Ended
-from e2e.site import crawl, found, grown, made, page, verdicts
+from e2e.site import crawl, found, grown, made, page
 from servers.site import Site
 
 LOCATIONS = ("location = /said.html { add_header X-Robots-Tag nofollow; }",)
@@ -91,18 +91,13 @@ class TestUnchanged:
         assert set(second.results) == set(first.results)
         assert site.url("/further.html") not in first.results
 
-    def test_anchors_are_judged_as_before(self, ronda: Command, site: Site) -> None:
-        site.write("/", page("/a.html#here", "/a.html#gone", "#nowhere"))
-        site.write("/a.html", page('<p id="here">'))
+    def test_anchors_are_not_kept_and_it_says_so(self, ronda: Command) -> None:
+        url = "http://127.0.0.1:1/"
+        ended = crawl(ronda, url, "--db", "site.db", "--fragments")
 
-        first, second = twice(ronda, site, "--fragments")
-
-        states = [
-            {url: verdict for url, (verdict, _) in verdicts(ended).items()}
-            for ended in (first, second)
-        ]
-        assert states[0] == states[1]
-        assert states[0][site.url("/a.html#gone")] == "broken"
+        words = "crawl.db: cannot be used together with check.fragments"
+        assert (ended.code, ended.err) == (2, f"ronda: {words}\n")
+        assert not (ronda.folder / "site.db").exists()
 
     def test_a_page_behind_a_redirect_has_its_links_still(
         self, ronda: Command, tmp_path: Path
@@ -134,6 +129,21 @@ class TestChanged:
         places = second.results[site.url("/newly-broken.html")]["found_in"]
         assert [place["document"] for place in places] == [site.url("/p3.html")]
         assert second.summary["counts"]["broken"] == 3
+
+    def test_a_page_that_is_new_is_asked_for_without_conditions(
+        self, ronda: Command, site: Site
+    ) -> None:
+        command = (site.url(), "--db", "site.db", "--concurrency", "1")
+        site.write("/", page())
+        crawl(ronda, *command)
+        site.write("/", page("/new.html"))
+        site.write("/new.html", page("/"))
+        mark = site.mark()
+        crawl(ronda, *command)
+
+        conditions = {a.target: a.conditional for a in site.asked(mark)}
+        assert conditions["/"]
+        assert not conditions["/new.html"]
 
     def test_a_page_that_is_gone_is_broken(self, ronda: Command, site: Site) -> None:
         site.write("/", page("/a.html"))

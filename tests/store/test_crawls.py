@@ -407,15 +407,6 @@ def test_a_file_in_no_folder_is_refused_in_one_line(tmp_path: Path) -> None:
         CrawlStore(tmp_path / "none" / "crawl.db")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write anywhere")
-def test_a_file_that_must_not_be_written_is_refused_in_one_line(path: Path) -> None:
-    CrawlStore(path).__exit__(None, None, None)
-    path.chmod(0o400)
-
-    with pytest.raises(UsageError, match="cannot be written"):
-        CrawlStore(path)
-
-
 def test_a_damaged_file_is_told_of_in_one_line(path: Path) -> None:
     with CrawlStore(path) as store:
         store.begin_round(SEEDS, "", 0.0)

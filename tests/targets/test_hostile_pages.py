@@ -109,7 +109,7 @@ def test_a_bad_link_is_one_problem_and_the_rest_goes_on(reference: bytes) -> Non
     problem, found = read(b"<a href='%b'>x</a><a href=y>z</a>" % reference)
 
     assert isinstance(problem, Problem)
-    assert not problem.grave
+    assert problem.grave
     assert len(problem.message) < 150
     assert isinstance(found, Found)
 

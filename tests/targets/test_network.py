@@ -138,7 +138,7 @@ def test_a_link_that_is_no_url_is_told_and_the_rest_goes_on() -> None:
     problem, item = found("<a href='https://['>x</a><a href=x>")
 
     assert isinstance(problem, Problem)
-    assert not problem.grave
+    assert problem.grave
     assert isinstance(item, Found)
 
 

@@ -11,6 +11,7 @@ from ronda.targets import links_of
 
 pypdf = pytest.importorskip("pypdf")
 annotations = pytest.importorskip("pypdf.annotations")
+generic = pytest.importorskip("pypdf.generic")
 
 PAGE = "https://a.example/dir/a.pdf"
 
@@ -44,6 +45,20 @@ def test_the_links_of_a_pdf_have_their_page() -> None:
         ("https://a.example/dir/c", "page 3"),
         ("mailto:me@d.example", "page 3"),
     ]
+
+
+def test_a_link_is_found_through_references() -> None:
+    writer = pypdf.PdfWriter()
+    page = writer.add_blank_page(100, 100)
+    link = annotations.Link(rect=(0, 0, 9, 9), url="c")
+    action = generic.NameObject("/A")
+    link[action] = writer._add_object(link["/A"])
+    array = generic.ArrayObject([writer._add_object(link)])
+    page[generic.NameObject("/Annots")] = writer._add_object(array)
+    packed = io.BytesIO()
+    writer.write(packed)
+
+    assert len(found(packed.getvalue())) == 1
 
 
 def test_a_pdf_is_told_by_its_type_its_name_and_its_beginning() -> None:

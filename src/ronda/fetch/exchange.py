@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable
+from importlib.util import find_spec
 
 import pycurl
 
@@ -31,7 +32,12 @@ _TEXT = re.compile(
 )
 # Types that servers give to what they do not know, and names that say more.
 _VAGUE = re.compile(rb"\s*(application|binary)/(x-)?(gzip|octet-stream)", re.IGNORECASE)
-_NAMED = re.compile(r"\.(xml|txt|csv|jsonl?|md|html?|opml)(\.gz)?(\?|$)", re.IGNORECASE)
+_NAMED = re.compile(
+    r"\.(xml|txt|csv|css|jsonl?|webmanifest|md|html?|opml)(\.gz)?(\?|$)", re.IGNORECASE
+)
+# What is no text, but has links for who can read it.
+_PDF = re.compile(rb"\s*application/pdf\b", re.IGNORECASE)
+_READS_PDF = find_spec("pypdf") is not None
 _BLANK = b"\r\n"  # ends a block of headers
 
 
@@ -196,7 +202,8 @@ class Exchange:
         for line in reversed(self._headers):
             if line[:13].lower() == b"content-type:":
                 named = _VAGUE.match(line[13:]) and _NAMED.search(self.request.url)
-                return bool(named or _TEXT.match(line[13:]))
+                pdf = _READS_PDF and _PDF.match(line[13:])
+                return bool(named or pdf or _TEXT.match(line[13:]))
         return True
 
     def answer(self, error: int, text: str) -> Answer:

@@ -83,11 +83,36 @@ class Fates:
             return Fate(_moved(there, 301 + draw.below(2)), seconds)
         tries = self._tries[request.url] = self._tries.get(request.url, 0) + 1
         if share >= hangs:
-            return _error(draw, request.method, tries, seconds)
+            return self._error(draw, request.method, tries, seconds)
         ways = list(Instead)[:2] if share < crashes else list(Instead)[2:]
         # Most do it once; some do it to everybody who asks.
         often = tries == 1 or draw.below(4) == 0
         return Fate(OK, seconds, ways[draw.below(2)] if often else None)
+
+    def _error(self, draw: Draw, method: str, tries: int, seconds: float) -> Fate:
+        """An error of a URL: half of them are just not there, some heal."""
+        kind, healed = draw.below(20), tries > 1 + draw.below(3)
+        if kind < 10:
+            return Fate(_status(404 if kind < 9 else 403), seconds)
+        if kind < 12:
+            return Fate(_status(405) if method == "HEAD" else OK, seconds)
+        if kind == 12:
+            return Fate(_status(500), seconds)
+        if kind == 13:
+            return Fate(UNANSWERED, 20.0)
+        return Fate(OK, seconds) if healed else self._passing(draw, kind, seconds)
+
+    def _passing(self, draw: Draw, kind: int, seconds: float) -> Fate:
+        """An error that heals: a reset, a failure, or a wish that we slow down."""
+        if kind == 14:
+            return Fate(RESET, seconds)
+        if kind == 15:
+            return Fate(_status(502), seconds)
+        if kind == 16:
+            return Fate(_status(503), seconds)
+        wait = self._traits.waits[draw.below(len(self._traits.waits))]
+        header = f"Retry-After: {wait}\r\n".encode()
+        return Fate(_status(429 if kind < 19 else 503, header), seconds)
 
     # -- pages ---------------------------------------------------------------------
 
@@ -111,7 +136,13 @@ class Fates:
         draw = self._chance(name)
         host = self._hosts[draw.below(len(self._hosts))]
         page = draw.below(2 * self._sizes[host] + 1)  # half of them are on no list
-        return traits.url(host, page)
+        there = traits.url(host, page)
+        kind = draw.below(20)
+        if kind == 0:  # by another door of the same host
+            return there.replace("https:", "http:")
+        if kind == 1:  # at an address that is also the home of hosts
+            return f"http://{traits.address(host % self._traits.servers)}/{page}"
+        return there
 
     # -- robots.txt ------------------------------------------------------------------
 
@@ -137,33 +168,6 @@ class Fates:
         if home.rules is not Rules.DELAY:
             return 0.0
         return DELAYS[self._chance(f"delay {home.name}").below(len(DELAYS))]
-
-
-def _error(draw: Draw, method: str, tries: int, seconds: float) -> Fate:
-    """An error of a URL: half of them are just not there, some heal."""
-    kind, healed = draw.below(20), tries > 1 + draw.below(3)
-    if kind < 10:
-        return Fate(_status(404 if kind < 9 else 403), seconds)
-    if kind < 12:
-        return Fate(_status(405) if method == "HEAD" else OK, seconds)
-    if kind == 12:
-        return Fate(_status(500), seconds)
-    if kind == 13:
-        return Fate(UNANSWERED, 20.0)
-    return Fate(OK, seconds) if healed else _passing(draw, kind, seconds)
-
-
-def _passing(draw: Draw, kind: int, seconds: float) -> Fate:
-    """An error that heals: a reset, a failure, or that we are asked to slow down."""
-    if kind == 14:
-        return Fate(RESET, seconds)
-    if kind == 15:
-        return Fate(_status(502), seconds)
-    if kind == 16:
-        return Fate(_status(503), seconds)
-    wait = (0, 1, 5, 30)[draw.below(4)]
-    header = f"Retry-After: {wait}\r\n".encode()
-    return Fate(_status(429 if kind < 19 else 503, header), seconds)
 
 
 _REFUSED = Fate(REFUSED, 0.05)

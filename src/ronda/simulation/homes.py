@@ -5,7 +5,7 @@ from enum import StrEnum
 from math import exp
 
 from ronda.simulation.chance import Chance, Draw
-from ronda.simulation.traits import Traits
+from ronda.simulation.traits import Traits, address
 
 DELAYS = (2.0, 5.0, 10.0)  # seconds of Crawl-delay that are asked for
 LIVES = (300.0, 3600.0, 86_400.0)  # seconds that an address holds
@@ -60,7 +60,8 @@ class Home:
         self.pace = of.latency * exp(SPREAD * draw.bell())  # seconds, median
         self.restless = draw.share() < of.restless
         self.lookups = 0
-        self.told: tuple[str, ...] = ()  # addresses that the name servers have told
+        # Addresses that the name servers have told; or it has none but an address.
+        self.told: tuple[str, ...] = () if name[0] == "h" else (name,)
         # What came of it, for those who ask who held up a round.
         self.done = 0  # URLs of its own that have their verdict
         self.requests = 0
@@ -130,9 +131,7 @@ class Homes:
         return tuple(dict.fromkeys(map(self._address, places[:count])))
 
     def _address(self, place: str) -> str:
-        number = server_of(self._chance, place, self._traits)
-        high, low = divmod(number, 256)
-        return f"23.{high // 256}.{high % 256}.{low}"  # strangers, but nobody dials it
+        return address(server_of(self._chance, place, self._traits))
 
     def life(self, home: Home) -> float:
         """For how many seconds its address holds."""

@@ -7,7 +7,7 @@ from ronda.simulation.processes import share_out
 from ronda.simulation.share import simulate
 
 
-def forecast(question: Question) -> Iterator[Progress | Forecast]:
+def foretell(question: Question) -> Iterator[Progress | Forecast]:
     """Simulate a round, shared out by server; its progress, and at last the forecast.
 
     Hosts of one server stay together, so politeness needs no agreement. Each process

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from ronda.config import Settings
 from ronda.model import Found, Place, Visit
 from ronda.simulation.chance import Chance
 from ronda.simulation.forecast import HOLDING, Forecast, Holder, Progress, Question
@@ -26,9 +27,7 @@ def simulate(share: tuple[Question, int], tell: Tell) -> None:
     gc.freeze()
     before = _memory("VmRSS")
     hosts = _hosts(question.traits, part, question.processes)
-    workers = max(1, question.settings.fetch.concurrency // question.processes)
-    fetch = replace(question.settings.fetch, concurrency=workers)
-    settings = replace(question.settings, fetch=fetch)
+    settings = _share(question.settings, question.processes)
     trial = Trial(traits=question.traits, settings=settings)
     scribe = Scribe(tell)
     stage = scribe.stage = Stage(trial, scribe.note, hosts)
@@ -42,10 +41,24 @@ def simulate(share: tuple[Question, int], tell: Tell) -> None:
             holders=_holders(stage),
             marks=scribe.marks(),
             busy=stage.web.seconds,
-            workers=workers,
+            workers=settings.fetch.concurrency,
             memory=_memory("VmHWM") - before,
             broken=tuple(stage.umpire.broken),
         )
+    )
+
+
+def _share(settings: Settings, count: int) -> Settings:
+    """The settings of one of some processes, which share workers and memory."""
+    fetch, frontier = settings.fetch, settings.frontier
+    return replace(
+        settings,
+        fetch=replace(fetch, concurrency=max(1, fetch.concurrency // count)),
+        frontier=replace(
+            frontier,
+            capacity=max(1, frontier.capacity // count),
+            queue_count=max(1, frontier.queue_count // count),
+        ),
     )
 
 

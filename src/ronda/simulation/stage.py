@@ -119,7 +119,7 @@ class Stage:
                 strict=True,
                 reach=self._reach(),
                 survey=Survey() if trial.seeds else None,
-                keep=self.works.keep if trial.saves else None,
+                keep=self.works if trial.saves else None,
             )
             overflow.close()
 

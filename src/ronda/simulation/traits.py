@@ -17,6 +17,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     errors: float = 0.05  # share of the URLs; some of the hosts have faults too
     redirects: float = 0.05  # share of the URLs
     restless: float = 0.0  # share of the hosts that have several or changing addresses
+    waits: tuple[int, ...] = (0, 1, 5, 30)  # seconds of Retry-After that are asked for
     pages: float = 0.0  # share of the URLs that have links, which are wanted
     links: int = 0  # on such a page
     crashes: float = 0.0  # share of the URLs that kill who asks for them
@@ -35,6 +36,12 @@ def sizes(traits: Traits) -> list[int]:
 def name(host: int) -> str:
     """The name of a host."""
     return f"h{host}.example"
+
+
+def address(server: int) -> str:
+    """The address of a server: of strangers, though nobody ever dials it."""
+    high, low = divmod(server, 256)
+    return f"23.{high // 256}.{high % 256}.{low}"
 
 
 def url(host: int, page: int) -> str:

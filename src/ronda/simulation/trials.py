@@ -38,6 +38,7 @@ def _traits(seed: int, random: Random) -> Traits:
         errors=random.choice([0.0, 0.1, 0.3, 0.6]),
         redirects=random.choice([0.0, 0.1, 0.3]),
         restless=random.choice([0.0, 0.1, 0.5]),
+        waits=random.choice([(0,), (0, 1, 5, 30), (5, 120)]),
         pages=random.choice([0.0, 0.2, 0.5]),
         links=random.choice([0, 3, 10]),
         crashes=random.choice([0.0, 0.0, 0.05]),
@@ -80,7 +81,8 @@ def _settings(random: Random) -> Settings:
 def _politeness(random: Random) -> Politeness:
     """Each of them may be left to its default."""
     return Politeness(
-        interval=random.choice([None, 0.0, 0.1, 1.0]),
+        # So long a gap that rules and addresses are asked for again meanwhile.
+        interval=random.choice([None, None, 0.0, 0.1, 1.0, 1.0, 2000.0]),
         per_host=random.choice([None, 1, 2]),
         server_interval=random.choice([None, 0.0, 0.5]),
         per_server=random.choice([None, 1, 3]),

@@ -47,9 +47,9 @@ class Web:
         home = self.homes[urls.host_key(request.url)]
         self.requests += 1
         home.requests += 1
-        start = self._umpire.start(home.name, address, now)
-        if address not in home.told:
-            self._umpire.misled(home.name, address, now)
+        start = self._umpire.start(home.name, server, now)
+        if server not in home.told:
+            self._umpire.misled(home.name, server, now)
         if self._ledger is not None:
             self._ledger.ask(request, now)
         fate = self.fates.of(request, home, now)
@@ -118,8 +118,9 @@ class Web:
         return asking
 
     async def _never(self, home: Home, start: Start) -> Answer:
+        never: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         try:
-            return await asyncio.get_running_loop().create_future()
+            return await never
         finally:
             self._end(home, start)
 

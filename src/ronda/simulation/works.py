@@ -35,7 +35,11 @@ class Works:
                 self._risk(f"read {url}")
             yield found
 
-    async def keep(self, visit: Visit, answer: Answer) -> None:
+    def has(self, url: str) -> bool:
+        """Whether what was saved before is there: never, for this is the first time."""
+        return False
+
+    async def __call__(self, visit: Visit, answer: Answer) -> None:
         """Save a page, which may take a while."""
         url = visit.request.url
         self._risk(f"save {url}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ronda import config
+from ronda import config, urls
 from ronda.model import Link, Place, Problem
 from ronda.targets import largehtml, plainhtml
 from ronda.targets.attributes import BLANK, NAMING, is_own, rel_of, urls_of, words_of
@@ -60,7 +60,9 @@ def anchors(data: bytes | str) -> Iterable[str]:
 
 
 def _base(rows: Iterable[Row]) -> str:
-    return next((row.url for row in rows if row.tag == "base"), "")
+    """The first base of a page; one that is too long is none, and is not kept."""
+    base = next((row.url for row in rows if row.tag == "base"), "")
+    return base if len(base) <= urls.LONGEST else ""
 
 
 def _of_rows(rows: Iterable[Row], base: str, document: str) -> Iterator[Link]:

@@ -29,7 +29,7 @@ def links_of(
         url: where it came from at last, normalised.
         content_type: the header as it came; may be empty.
         check: the settings; its base_url is for local documents only.
-        limit: bytes that are read of a packed file, such as a sitemap's.
+        limit: bytes that are read of it, once it is unpacked as a sitemap may be.
     """
     packed: Bounded | None = None
     try:
@@ -69,8 +69,10 @@ def _resolved(
         found = resolve(item, document, check) if isinstance(item, Link) else item
         if isinstance(found, Found):
             yield found
-        # The user wrote none of it: that a link is none, or that a feed or a table
-        # holds no links we can read, is no mistake of his, and words on a page of text
-        # are not even news.
-        elif found is not None and (found is not item or source is not formats.TEXT):
+        elif found is not item:  # a link that is none is a mistake of the page
+            if found is not None:
+                yield found
+        elif source is not formats.TEXT:
+            # That a feed or a table holds no links we can read is no mistake of the
+            # user's, and words on a page of text are not even news.
             yield replace(found, grave=False)

@@ -4,14 +4,14 @@ import io
 import logging
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ronda import config
 from ronda.model import Link, Place, Problem
 from ronda.targets.source import Readable, folded
 
 if TYPE_CHECKING:
-    from pypdf import PageObject
+    from pypdf.generic import DictionaryObject
 
 _SIGN = b"%PDF-"
 _SIGNED = 1024  # bytes, within which the sign must stand
@@ -46,10 +46,14 @@ def _links(data: bytes, document: str) -> Iterator[Link | Problem]:
             yield Link(url, Place(document, text=f"page {number}"))
 
 
-def _urls(page: "PageObject") -> Iterator[str]:
+def _urls(page: "DictionaryObject") -> Iterator[str]:
     """What the annotations of a page lead to outside of the document."""
-    for annotation in islice(page.get("/Annots") or (), _ANNOTATIONS):
-        action = annotation.get_object().get("/A")
-        uri = action.get_object().get("/URI") if action is not None else None
-        if uri is not None and (url := str(uri.get_object()).strip()):
+    for annotation in islice(_at(page, "/Annots") or (), _ANNOTATIONS):
+        uri = _at(_at(annotation.get_object(), "/A"), "/URI")
+        if uri and (url := str(uri).strip()):
             yield url
+
+
+def _at(found: "DictionaryObject | None", key: str) -> Any:
+    """What a key leads to, through references, which its `get` does not follow."""
+    return found[key] if found and key in found else None

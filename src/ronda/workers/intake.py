@@ -27,7 +27,9 @@ class Intake:
         self._reach = parts.reach
         self._rank = parts.priorities.rank
         self._events = parts.events
+        self._chooses = bool(parts.scope) or bool(parts.events)
         self._book = parts.book
+        self._note = parts.book.note
         self._handlers = parts.handlers
         self._start = start  # told each item that is to be asked
         self.excluded: set[str] = set()
@@ -74,13 +76,15 @@ class Intake:
     def _noted(self, found: Found) -> str:
         """The page that a reference is to, if it is new and in scope."""
         page, fragment = urls.split_fragment(found.url)
+        if self._chooses and not self._is_chosen(page, found):
+            self.excluded.add(page)
+            return ""
+        return page if self._note(page, fragment, found.place) else ""
+
+    def _is_chosen(self, page: str, found: Found) -> bool:
         if self._scope and page not in self._scope:
-            self.excluded.add(page)
-            return ""
-        if self._events and not self._events.link_found(found):
-            self.excluded.add(page)
-            return ""
-        return page if self._book.note(page, fragment, found.place) else ""
+            return False
+        return self._events.link_found(found)
 
     def _linked(
         self, page: str, found: Found, parent: Target, public: bool, nofollow: bool
