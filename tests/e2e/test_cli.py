@@ -367,7 +367,7 @@ class TestPages:
         ended = ronda.json("--no-robots", "-", stdin=f"\n{url}\n".encode())
 
         assert ended.results[url]["found_in"] == [
-            {"document": "-", "line": 2, "column": 0, "text": ""}
+            {"document": "-", "line": 2, "column": 0, "text": "", "tag": ""}
         ]
 
     def test_more_processes_give_the_same_report(

@@ -67,8 +67,10 @@ class Fates:
         seconds = min(home.pace * exp(SPREAD * draw.bell()), 19.0)
         if request.url.endswith(ROBOTS):
             return self._robots(home, seconds, request.url)
+        if request.url.endswith(LATE):
+            return Fate(self._page(request), 19.0)
         if share >= self._troubled:
-            return Fate(self._page(request, draw) if request.body else OK, seconds)
+            return Fate(self._page(request) if request.body else OK, seconds)
         return self._trouble(request, draw, share, seconds)
 
     # -- trouble -------------------------------------------------------------------
@@ -116,7 +118,7 @@ class Fates:
 
     # -- pages ---------------------------------------------------------------------
 
-    def _page(self, request: Request, draw: Draw) -> Answer:
+    def _page(self, request: Request) -> Answer:
         links = self.links(request.url)
         if not links:
             return OK

@@ -45,7 +45,7 @@ class Ledger:
         self.asked[url] += 1
         if url.endswith(ROBOTS):
             if now - self._robots.get(url, now - SOON) >= SOON:
-                self._reasons[url] = 1
+                self._reasons[url] += 1
             self._robots[url] = now
         self._reasons[url] -= 1
         if self._reasons[url] < 0 and len(self.broken) < MOST:

@@ -123,7 +123,7 @@ class Umpire:
             host.held_until = max(host.held_until, now + max(asked, PATIENCE))
         if answer.reached:
             host.failures = 0
-        elif tired:
+        elif tired and now >= host.held_until:  # else it was asked before its rest
             host.failures += 1
             if host.failures >= limits.failures_to_rest:
                 host.held_until = max(host.held_until, now + limits.rest)
