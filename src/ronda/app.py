@@ -3,7 +3,7 @@
 import os
 import resource
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
@@ -39,7 +39,6 @@ from ronda.store.overflow import Overflow
 from ronda.store.warc import WarcFile
 from ronda.targets import anchors, links_of, media_type
 from ronda.targets.rewrite import rewritten
-from ronda.threads import in_thread
 from ronda.workers.alone import Alone
 from ronda.workers.book import Book, Listener
 from ronda.workers.events import load as load_events
@@ -70,8 +69,16 @@ class Extras(Struct, frozen=True):
     warc: WarcFile | None = None
     resumed: bool = False  # the store has a crawl that was interrupted
 
-    def end(self, summary: Summary) -> None:
-        """All is reported: the next crawl is another one, if this was not cut short."""
+    def end(self, summary: Summary, told: Callable[[int, int], None]) -> None:
+        """All is reported: the next crawl is another one, if this was not cut short.
+
+        Args:
+            summary: what was reported.
+            told: how many of the saved pages have their links rewritten, and of how
+                many.
+        """
+        if self.mirror is not None:
+            self.mirror.finish(told)
         if self.store is not None and not summary.interrupted:
             self.store.end_round()
 
@@ -122,8 +129,6 @@ async def crawl(
     )
     async with opened as run:
         yield run
-        if extras.mirror is not None:
-            await in_thread(extras.mirror.finish)
 
 
 @asynccontextmanager

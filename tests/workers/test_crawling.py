@@ -36,12 +36,10 @@ def crawled(
 ) -> Play:
     """A crawl, in no time."""
     wanted = seeds or (A,)
-    parts = {
-        "reach": Reach(crawl or Crawl(scope="any"), wanted, 2026),
-        "survey": Survey(),
-        "overflow": Overflow(),
-        **more.pop("more", {}),
-    }
+    reach = Reach(crawl or Crawl(scope="any"), wanted, 2026)
+    parts = {"reach": reach, "survey": Survey(), **more.pop("more", {})}
+    if "overflow" not in parts:
+        parts["overflow"] = Overflow()
     more.setdefault("clock", VirtualClock())
     try:
         return Play(found(*wanted, reads=True), replies, more=parts, **more)
@@ -220,9 +218,7 @@ class TestNoDeadlock:
 
     def test_without_an_overflow_they_are_queued_all_the_same(self) -> None:
         urls = [f"{A}{n}" for n in range(50)]
-        play = crawled(
-            {A: links(*urls)}, settings=tight(1), more={"overflow": None}
-        )
+        play = crawled({A: links(*urls)}, settings=tight(1), more={"overflow": None})
 
         assert set(play.reasons) == {A, *urls}
 
@@ -258,54 +254,51 @@ class TestNoDeadlock:
 
 
 class TestRoom:
+    @pytest.mark.xfail(reason="a negative number of targets is wanted of the overflow")
     def test_room_that_is_gone_again_kills_nobody(self) -> None:
         """A crawler is sent for; before it comes, redirects have filled the queue."""
-        names = [f"http://h{n}.test/" for n in range(8)]
+        busy = [f"http://h{n}.test/" for n in range(5)]
         waiting = [f"{B}{n}" for n in range(20)]
+        under_way: set[str] = set()
         go = asyncio.Event()
 
         async def reply(request: Request) -> Answer:
+            under_way.add(request.url)
             await go.wait()
-            return moved(f"{request.url}there")
+            name = request.url.removeprefix("http://")
+            return OK if name.startswith("b") else moved(f"http://new-{name}")
 
-        replies: dict[str, Reply] = dict.fromkeys(names, reply)
-        replies[A] = links(*names, *waiting)
-
-        async def watch(run: Run) -> None:
-            while not all(url in play_fetch() for url in names):
+        async def all_at_once(_: Run) -> None:
+            while len(under_way) < 6:  # one page that is fine, and five redirects
                 await asyncio.sleep(1.0)
             go.set()
 
-        def play_fetch() -> set[str]:
-            return {url for _, url, _ in run_of[0]._fetch.asked}
-
-        run_of: list[Run] = []
-        play = crawled(
-            replies,
-            settings=tight(2),
-            workers=9,
-            watch=watch,
-            prepare=run_of.append,
-        )
+        replies: dict[str, Reply] = dict.fromkeys([*busy, waiting[0]], reply)
+        replies[A] = links(waiting[0], *busy, *waiting)
+        play = crawled(replies, settings=tight(1), workers=6, watch=all_at_once)
 
         assert play.summary.left == 0
         assert play.summary.remarks == ()
 
-    def test_held_back_links_that_are_all_turned_away_end_the_run(self) -> None:
+    @pytest.mark.xfail(reason="whoever lets links go on wakes nobody at the end")
+    def test_held_back_links_that_are_all_turned_away_end_the_run_at_once(self) -> None:
         """The last to be done is done by a crawler, and nobody may be asked any more.
 
-        `b.test` has no address, so that its link is judged in the same turn.
+        `b.test` has no address, so that its link is judged in the turn it is taken in.
         """
         disallowed = [f"{A}x/{n}" for n in range(5)]
         robots = Answer(status=200, body=b"User-agent: *\nDisallow: /x/")
+        clock = VirtualClock()
         play = crawled(
             {f"{A}robots.txt": robots, A: links(B, *disallowed)},
             settings=tight(1, POLITE),
             addresses={"b.test": Answer(error=6)},
             workers=1,
+            clock=clock,
         )
 
         assert set(play.reasons) == {A, B, *disallowed}
+        assert clock.seconds == 0.0  # no lease has to fall silent for it
 
 
 class TestScope:

@@ -173,9 +173,7 @@ class Silent(FakeFetch):
 def hung(fetch: FakeFetch, *urls: str, **more: Any) -> Play:
     more.setdefault("settings", FIVE)
     clock = VirtualClock()
-    play = Play(
-        found(*(urls or (A, B))), clock=clock, more={"fetch": fetch}, **more
-    )
+    play = Play(found(*(urls or (A, B))), clock=clock, more={"fetch": fetch}, **more)
     play.fetch = fetch
     return play
 

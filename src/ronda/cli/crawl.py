@@ -11,9 +11,11 @@ import click
 from ronda import app, urls
 from ronda.cli.options import CRAWL, SHARED, as_settings, with_config, with_options
 from ronda.cli.outputs import Outputs
+from ronda.cli.progress import Rewriting
 from ronda.cli.runs import report_on
 from ronda.config import Settings, load
 from ronda.errors import UrlError, UsageError
+from ronda.model import Summary
 from ronda.store import RequestLog, Spool
 from ronda.workers.run import Run
 
@@ -66,7 +68,10 @@ async def crawl_sites(
             keep_ok = outputs.want_all
             return app.crawl(settings, extras, spool, keep_ok, listener, log)
 
-        return await report_on(settings, open_run, extras.end)
+        def end(summary: Summary) -> None:
+            extras.end(summary, Rewriting(settings.report))
+
+        return await report_on(settings, open_run, end)
 
 
 def _seed(text: str) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import time
 from types import TracebackType
 from typing import Self
 
@@ -112,6 +113,28 @@ class Progress:
         glimpses = self._run.glimpses()
         lines = [counted(glimpses), *(f"  {line(seen)}" for seen in busiest(glimpses))]
         return [self._style.paint(text[: self._style.width], GREY) for text in lines]
+
+
+class Rewriting:
+    """Shows how far the pages of a copy are made readable offline."""
+
+    def __init__(self, settings: Report) -> None:
+        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._wanted = settings.progress and not settings.quiet
+        self._next_at = 0.0
+
+    def __call__(self, done: int, total: int) -> None:
+        """Told after each page."""
+        now, over = time.monotonic(), done == total
+        if not self._next_at:  # quick ones need not be told of
+            self._next_at = now + LIVE
+        if not self._wanted or (now < self._next_at and not (over and self._live)):
+            return
+        self._next_at = now + (LIVE if self._live else PLAIN)
+        words = f"{done:,}/{total:,} saved pages made readable offline"
+        before, after = (_CLEAR, "\n" if over else "") if self._live else ("", "\n")
+        sys.stderr.write(before + words + after)
+        sys.stderr.flush()
 
 
 def _waits_for(wait: Wait) -> str:

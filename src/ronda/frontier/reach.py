@@ -100,6 +100,13 @@ class Reach:
         beyond = self._beyond(url, depth)
         return Step(not beyond, depth, outside, asset, beyond)
 
+    def is_home(self, url: str) -> bool:
+        """Whether a URL is of a site that a first page is of."""
+        site = _site(url)
+        if any(site == _site(seed) for seed in self.seeds):
+            return True
+        return self._area.kind == "domain" and url in self._area
+
     def after(self, target: Target, url: str, media_type: str) -> Step:
         """Whether a page that came is read, by where its URL led to at last.
 
@@ -156,7 +163,7 @@ class Area:
     """The URLs that are in scope: by site, the beginnings of their paths."""
 
     def __init__(self, kind: str, seeds: Iterable[str]) -> None:
-        self._kind = kind
+        self.kind = kind
         self._starts: dict[str, tuple[str, ...]] = {}  # without their first slash
         self._domains: tuple[str, ...] = ()  # each with a dot before it
         for seed in seeds:
@@ -167,10 +174,10 @@ class Area:
         if seed in self or not seed.startswith(_WEB):
             return
         site, start = _site(seed), ""
-        if self._kind == "directory":
+        if self.kind == "directory":
             path = re.split("[?#]", seed)[0].split("/", 3)[3]
             start = path[: path.rfind("/") + 1]
-        elif self._kind == "domain":
+        elif self.kind == "domain":
             site = _bare(_name(site))
             # Nothing is under an address.
             self._domains += () if networks.literal(site) else (f".{site}",)
@@ -179,7 +186,7 @@ class Area:
     def __contains__(self, url: str) -> bool:
         if not url.startswith(_WEB):
             return False
-        if self._kind == "any":
+        if self.kind == "any":
             return True
         parts = url.split("/", 3)
         starts = self._starts.get(parts[2])  # nearly always spelt as the seeds are
@@ -188,7 +195,7 @@ class Area:
         return parts[3].startswith(starts)
 
     def _found(self, site: str) -> tuple[str, ...]:
-        if self._kind != "domain":
+        if self.kind != "domain":
             return self._starts.get(site, ())
         name = _name(site)
         is_under = name in self._starts or name.endswith(self._domains)

@@ -11,7 +11,13 @@ from msgspec import Struct
 from ronda import urls
 from ronda.errors import UrlError
 from ronda.frontier import Item
-from ronda.frontier.robots import SIZE_LIMIT, Access, access, product_token
+from ronda.frontier.robots import (
+    SIZE_LIMIT,
+    Access,
+    Robots,
+    access,
+    product_token,
+)
 from ronda.model import (
     GUARDED,
     RESTING,
@@ -70,10 +76,12 @@ class Gate:
         shelf: Shelf | None = None,
         heed: Callable[[str, float], None] | None = None,
         attic: Attic | None = None,
+        named: Callable[[Found], None] | None = None,
     ) -> None:
         self._agent = product_token(agent)
         self._shelf = shelf
         self._heed = heed  # told the Crawl-delay of a host
+        self._named = named  # told the sitemaps that a file names
         self._rulebook = Rulebook({} if attic is None else attic)
         self._known: dict[str, Known] = {}
         self._ends: list[tuple[float, str]] = []  # a heap: when rules end, and whose
@@ -135,19 +143,6 @@ class Gate:
             again = self._was_for_strangers(known, item)
             yield item, not again and self._judge(authority, known, asked_url(item))
 
-    def sitemaps(self, visit: Visit) -> Iterator[Found]:
-        """The sitemaps that a robots.txt names, once it is learnt."""
-        authority = visit.target.url.removesuffix(FILE)
-        known = self._known.get(authority)
-        if known is None or known.instead is not None:
-            return
-        place = Place(visit.target.url)
-        for text in self._rulebook[authority].sitemaps[:SITEMAPS]:
-            with suppress(UrlError):
-                url = urls.join(visit.target.url, text)
-                if url.startswith(WEB):
-                    yield Found(url, place, reads=True, public=visit.request.public)
-
     def _from_shelf(
         self, authority: str, now: float, *, stale: bool = False
     ) -> Known | None:
@@ -166,6 +161,9 @@ class Gate:
         self._learn_delay(authority, rules.crawl_delay(self._agent) or 0.0)
         known = self._known[authority] = Known(until)
         heappush(self._ends, (until, authority))
+        if self._named is not None:
+            for found in _sitemaps(f"{authority}{FILE}", rules):
+                self._named(found)
         return known
 
     @property
@@ -231,6 +229,14 @@ def _question(authority: str, item: Item) -> Visit:
         target.url, "GET", body=SIZE_LIMIT + 1, raw=True, public=public(item)
     )
     return Visit(target, request, target.host)
+
+
+def _sitemaps(file: str, rules: Robots) -> Iterator[Found]:
+    for text in rules.sitemaps[:SITEMAPS]:
+        with suppress(UrlError):
+            url = urls.join(file, text)
+            if url.startswith(WEB):
+                yield Found(url, Place(file), reads=True)
 
 
 def _read(answer: Answer, *, redirected: bool) -> bytes | Verdict | Answer:

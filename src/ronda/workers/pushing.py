@@ -30,6 +30,7 @@ class Pushing:
         # One large page at a time: taken apart it is many times as large, and its
         # thread takes turns with the loop, for which answers wait.
         self._large = asyncio.Lock()
+        self._led_to: set[str] = set()  # pages that were read after redirects
 
     def parent(self, visit: Visit, answer: Answer) -> Target | None:
         """The page whose links are seen from where it was at last; None: unwanted."""
@@ -38,6 +39,8 @@ class Pushing:
             return None
         if self._parts.reach is None:
             return target
+        if self._is_read_elsewhere(visit):
+            return None
         kind = answer.header("content-type")
         if answer.status == 304 and self._memory is not None:
             known = self._memory.known(visit.request.url)
@@ -49,6 +52,19 @@ class Pushing:
             return None
         same = step.outside == target.outside
         return target if same else replace(target, outside=step.outside)
+
+    def _is_read_elsewhere(self, visit: Visit) -> bool:
+        """Whether another visit reads a page: its own, or one that was led there too.
+
+        Else its links would be told twice.
+        """
+        url = visit.request.url
+        if not visit.hops:
+            return url in self._led_to
+        if url in self._parts.book or url in self._led_to:
+            return True
+        self._led_to.add(url)
+        return False
 
     def digest(self, visit: Visit, answer: Answer) -> str:
         """What tells a page from another: of its body, or as it was known."""
@@ -105,7 +121,8 @@ class Pushing:
             else:
                 self._memory.unchanged(url)
         if self._survey is not None:
-            self._survey.read(page.visit, page.answer, page.digest)
+            digest = "" if push.is_copy else page.digest
+            self._survey.read(page.visit, page.answer, digest)
             self._survey.named(push.named or ())
         if self._parts.events:
             self._parts.events.page_parsed(url, page.answer)
@@ -128,6 +145,7 @@ class _Push:
         self._nofollow = nofollow
         self.kept: list[Found] | None = None  # all of them, for the next time
         self.named: list[str] | None = None  # entries of a sitemap
+        self.is_copy = False  # it says itself that another page is the original
 
     def take(self, links: Iterable[Found | Problem]) -> None:
         """Let links in."""
@@ -139,6 +157,8 @@ class _Push:
                     self.kept.append(found)
                 if self.named is not None:
                     self.named.append(found.url)
+                if found.rel and "canonical" in found.rel:
+                    self.is_copy |= found.url != self.page.visit.request.url
 
 
 def _is_sitemap(answer: Answer) -> bool:

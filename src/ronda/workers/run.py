@@ -18,6 +18,7 @@ from ronda.model import (
     Answer,
     Ask,
     Done,
+    Found,
     Site,
     State,
     Summary,
@@ -71,7 +72,8 @@ class Run:
         self._gate: Gate | None = None
         if parts.settings.check.robots:
             agent = parts.settings.fetch.agent
-            self._gate = Gate(agent, parts.shelf, self._heed, parts.attic)
+            named = self._follow_sitemap if parts.settings.crawl.sitemaps else None
+            self._gate = Gate(agent, parts.shelf, self._heed, parts.attic, named)
         self._idle = Idle(parts.clock)
         self._addresses = Addresses(
             parts.names, parts.frontier, parts.clock, self._idle.wake
@@ -321,11 +323,12 @@ class Run:
         server = lease.server
         keep = server is not None and self._parts.is_public(server.address)
         keep = keep or self._memory is not None
-        waiting = list(self._gate.learn(visit, answer, now, keep=keep))
-        if self._parts.reach is not None and self._parts.settings.crawl.sitemaps:
-            for found in self._gate.sitemaps(visit):
-                self._intake.admit(found)
-        return waiting
+        return list(self._gate.learn(visit, answer, now, keep=keep))
+
+    def _follow_sitemap(self, found: Found) -> None:
+        reach = self._parts.reach
+        if reach is not None and reach.is_home(found.place.document):
+            self._intake.admit(found)
 
     def _heed(self, host: str, delay: float) -> None:
         self._parts.policy.heed(host, delay)
