@@ -219,7 +219,7 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
         if extras is not None and memory is not None:
             memory.recall_hosts(frontier)
             if extras.resumed:
-                extras.reach.granted = run.resume(memory)
+                run.resume(memory)
         try:
             yield run
         finally:

@@ -298,7 +298,7 @@ class TestRoom:
         )
 
         assert set(play.reasons) == {A, B, *disallowed}
-        assert clock.seconds == 0.0  # no lease has to fall silent for it
+        assert clock.seconds == 0.0  # no timer has to go off for it
 
 
 class TestScope:

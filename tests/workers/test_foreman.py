@@ -16,7 +16,6 @@ from ronda.config import Crawl, Frontier
 from ronda.errors import CrewError, UrlError
 from ronda.frontier.reach import Reach
 from ronda.model import Answer, Request, State
-from ronda.probes import Handlers
 from ronda.simulation.loop import VirtualClock, carry_out
 from ronda.store.overflow import Overflow
 from ronda.targets import links_of
@@ -426,8 +425,10 @@ class TestFetchersOfARun:
                 request: Request = self._good.begin(target)
                 return request
 
-        good = Handlers(QUICK).of(A)
-        play = played(handlers={"http": Bad(good)})  # type: ignore[dict-item]
+        def prepare(run: Run) -> None:
+            run.handlers._web = Bad(run.handlers._web)  # type: ignore[assignment]
+
+        play = played(prepare=prepare)
 
         assert play.reasons == {A: "worker_died", B: "http_200"}
         assert died(play) == 3

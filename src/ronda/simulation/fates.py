@@ -6,6 +6,7 @@ from errno import ECONNREFUSED
 from math import exp
 from typing import NamedTuple
 
+from ronda import urls
 from ronda.model import Answer, Request, Timings
 from ronda.simulation import traits
 from ronda.simulation.chance import Chance, Draw
@@ -122,8 +123,12 @@ class Fates:
         links = self.links(request.url)
         if not links:
             return OK
-        body = "".join(f'<a href="{link}">there</a>\n' for link in links).encode()
-        return Answer(status=200, headers=(_HTML,), timings=CONNECTED, body=body)
+        # Short, for large pages are read in a thread, which has no virtual time.
+        here = urls.authority(request.url)
+        body = "".join(f"<a href={link.removeprefix(here)}>\n" for link in links)
+        return Answer(
+            status=200, headers=(_HTML,), timings=CONNECTED, body=body.encode()
+        )
 
     def links(self, url: str) -> list[str]:
         """The links on a page; a late one has links of its own."""

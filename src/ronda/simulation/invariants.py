@@ -17,7 +17,7 @@ from ronda.workers.run import Run
 SHOWN = 3  # examples of one kind of mistake
 
 
-def broken(trial: Trial) -> list[str]:
+def broken(trial: Trial, make: type[Stage] = Stage) -> list[str]:
     """Carry out a trial; what it broke, in words, and nothing when all is well.
 
     - it ends: not stuck, and not after any reasonable time;
@@ -25,6 +25,10 @@ def broken(trial: Trial) -> list[str]:
     - nothing is done twice: it has one, and every request had a reason;
     - it never ends early: nothing is queued, leased, asked or unread at the end;
     - it is polite: to hosts and to servers, in gaps and in numbers at once.
+
+    Args:
+        trial: what is tried.
+        make: wires the parts; tests wire broken ones.
     """
     ledger = Ledger(lambda page: _is_read(trial, page))
     verdicts: Counter[str] = Counter()
@@ -32,7 +36,7 @@ def broken(trial: Trial) -> list[str]:
     def watch(visit: Visit) -> None:
         verdicts[visit.target.url] += 1
 
-    stage = Stage(trial, watch, ledger=ledger)
+    stage = make(trial, watch, ledger=ledger)
     try:
         run = stage.play(_list(trial, ledger))
     except StuckError as error:

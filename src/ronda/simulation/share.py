@@ -26,7 +26,7 @@ def simulate(share: tuple[Question, int], tell: Tell) -> None:
     question, part = share
     gc.freeze()
     before = _memory("VmRSS")
-    hosts = _hosts(question.traits, part, question.processes)
+    hosts = shared_hosts(question.traits, part, question.processes)
     settings = _share(question.settings, question.processes)
     trial = Trial(traits=question.traits, settings=settings)
     scribe = Scribe(tell)
@@ -107,7 +107,7 @@ class Scribe:
         return tuple(self._marks)
 
 
-def _hosts(traits: Traits, part: int, parts: int) -> list[int]:
+def shared_hosts(traits: Traits, part: int, parts: int) -> list[int]:
     """The hosts of one share: all of every server that falls to it."""
     chance = Chance(traits.seed)
     return [

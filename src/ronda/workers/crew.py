@@ -107,6 +107,7 @@ class Crew:
             self._killed[on] += 1
             if self._killed[on] >= LIVES:
                 del self._killed[on]
+                self._in_vain = 0  # it has come to an end
                 return Fate.GIVEN_UP
         # Nobody has finished anything while each of the crew died as often as one
         # request may kill: what they die of is not in their work.

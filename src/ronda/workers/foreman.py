@@ -57,27 +57,43 @@ class Foreman:
             try:
                 await self._loops[member.role](member)
             except asyncio.CancelledError as error:
-                if member not in self._hung:
+                if not self._was_cut_off(member):
                     member.become(WorkerState.STOPPED, self._now())
                     raise
-                self._tasks[member].uncancel()
                 died: BaseException = error
-            except (RondaError, OSError):
-                raise  # a full disk or a wrong setting: no other worker fares better
             except Exception as error:
+                # A full disk or a wrong setting: no other worker fares better. But
+                # whatever is raised while asking is the fault of what was asked.
+                grave = isinstance(error, RondaError | OSError)
+                if grave and member.state is not WorkerState.DOWNLOADING:
+                    raise
                 log.exception("a worker died: %s on=%s", member.name, member.on)
                 died = error
             else:
                 member.become(WorkerState.STOPPED, self._now())
                 return
-            member = self._replaced(member, died)
+            successor = self._replaced(member, died)
+            if successor is None:
+                return
+            member = successor
+            await asyncio.sleep(0)  # one who always dies at once must not hold up all
 
-    def _replaced(self, member: Member, error: BaseException) -> Member:
+    def _was_cut_off(self, member: Member) -> bool:
+        """Whether it is only this worker that was to end, and not the whole run."""
+        if member not in self._hung:
+            return False
+        self._hung.discard(member)
+        return self._tasks[member].uncancel() == 0
+
+    def _replaced(self, member: Member, error: BaseException) -> Member | None:
+        """Who takes the place of one that died; nobody in a crew that is lost."""
         fate = self._crew.buried(member, self._now())
         task = self._tasks.pop(member)
         self._hung.discard(member)
-        # Enlisted first: what is inherited may wake the others.
-        successor = self._crew.enlist(member.role, self._now())
-        self._tasks[successor] = task
+        successor = None
+        if fate is not Fate.LOST_CREW:
+            # Enlisted first: what is inherited may wake the others.
+            successor = self._crew.enlist(member.role, self._now())
+            self._tasks[successor] = task
         self._inherit(member, fate, error)
         return successor

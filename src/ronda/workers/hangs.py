@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from ronda.clock import Clock
 from ronda.frontier import Lease
-from ronda.model import Answer, Visit
+from ronda.model import Answer
 from ronda.workers.crew import Member
 
 GRACE = 10.0  # seconds beyond its own time-out, for the soft way and again for the hard
@@ -14,12 +14,22 @@ GRACE = 10.0  # seconds beyond its own time-out, for the soft way and again for 
 class Held:
     """A lease in the hands of a worker, and until when it may be there."""
 
-    __slots__ = ("asking", "lease", "member", "soft", "trans", "until", "visit")
+    __slots__ = (
+        "asking",
+        "ended",
+        "lease",
+        "member",
+        "soft",
+        "trans",
+        "until",
+        "visit",
+    )
 
     def __init__(self, trans: int, lease: Lease, member: Member, until: float) -> None:
         self.trans = trans
         self.lease = lease
         self.visit: Visit
+        self.ended = False  # its lease
         self.member = member
         self.until = until
         self.soft = False  # it was given up softly

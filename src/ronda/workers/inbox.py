@@ -36,6 +36,8 @@ class Inbox(Generic[T]):
         while self.full and not self._closed:
             await _wait(self._putters)
         self.add(item, weight)
+        if not self.full:  # one that went may have made room for several
+            _wake(self._putters)
 
     def add(self, item: T, weight: int = 0) -> None:
         """Add an item, whether there is room or not: it must not be lost."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from ronda.clock import Clock
+from ronda.errors import RondaError
 from ronda.frontier import Frontier, Lease
 from ronda.model import Answer, Found, Place, Result, Target
 from ronda.store.crawls import CrawlStore, Known
@@ -23,6 +24,7 @@ class Memory:
         # Moments are monotonic here, and epoch seconds there.
         self._epoch = clock.epoch() - clock.now()
         self._pending = False
+        self.failed: Callable[[RondaError], None] | None = None  # told, not raised at
         self._hosts: set[str] = set()  # that are known to the store
         self.known = store.known
         self.links = store.links
@@ -81,7 +83,12 @@ class Memory:
     def commit(self) -> None:
         """Write all that was told."""
         self._pending = False
-        self._store.commit()
+        try:
+            self._store.commit()
+        except RondaError as error:  # a full disk
+            if self.failed is None:
+                raise
+            self.failed(error)
 
     def recall_hosts(self, frontier: Frontier) -> None:
         """Tell the frontier whom an earlier process asked, maybe until this moment."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from ronda.clock import Clock
 from ronda.config import Settings
+from ronda.errors import RondaError
 from ronda.frontier import Frontier, Lease, Policy, Scope
 from ronda.frontier.priority import Priorities
 from ronda.frontier.reach import Reach
@@ -117,6 +118,8 @@ class Known(Protocol):
 
 class Memory(Protocol):
     """What outlives a crawl that is killed, and serves the next one."""
+
+    failed: Callable[[RondaError], None] | None  # told that it cannot be written
 
     def known(self, url: str) -> Known | None:
         """What is known of a page."""

@@ -1,6 +1,7 @@
 """Pages on their way from fetchers to crawlers to workers, and the links on them."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
 
@@ -42,6 +43,7 @@ class Reading:
         self.pages: Inbox[Page | Room] = Inbox(MANY, HEAVY)
         self.works: Inbox[Page] = Inbox(MANY, HEAVY)
         self._refilling = False
+        self._going: deque[Target] = deque()  # out of the overflow, not yet queued
         self._turn_until = 0.0
         self._pushing = pushing
 
@@ -73,13 +75,26 @@ class Reading:
             self._refilling = True
             self.pages.add(Room.MADE)
 
-    def let_go_on(self, put: Callable[[Item], None]) -> None:
+    def let_go_on(self, put: Callable[[Item], None], me: Member) -> None:
         """Queue as many of the held-back targets as there is room for."""
-        self._refilling = False
+        me.become(WorkerState.PUSH_BUFFER, self._now())
+        me.hands = Room.MADE
+        room = self._parts.frontier.room - len(self._going)
         if self._parts.overflow is not None:
-            for target in self._parts.overflow.pop(self._parts.frontier.room):
-                put(target)
+            self._going.extend(self._parts.overflow.pop(max(room, 0)))
+        while self._going:
+            me.on = self._going[0].url
+            put(self._going[0])
+            self._going.popleft()
+        self._refilling = False
         self.look_for_room()
+        self._ended()
+
+    def refill_again(self, fate: Fate) -> Target | None:
+        """Let another crawler do it; a target that has killed too many is returned."""
+        self.pages.add(Room.MADE)
+        given_up = fate is Fate.GIVEN_UP and bool(self._going)
+        return self._going.popleft() if given_up else None
 
     # -- what a crawler does ---------------------------------------------------------
 

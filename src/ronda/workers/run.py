@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from ronda import urls
+from ronda.errors import RondaError
 from ronda.frontier import Item, Lease, Wait
 from ronda.frontier.bandwidth import Bandwidth
 from ronda.model import (
@@ -43,7 +44,7 @@ from ronda.workers.pushing import Pushing
 from ronda.workers.reading import Reading, Room
 from ronda.workers.remarks import last_line, remarks
 from ronda.workers.states import Role, WorkerState
-from ronda.workers.visits import begin, charged
+from ronda.workers.visits import begin, begin_bare, charged
 from ronda.workers.why import Why
 
 Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
@@ -65,6 +66,7 @@ class Run:
         self._survey = parts.survey
         self._fetch = parts.fetch
         self._now = parts.clock.now
+        self.now = self._now
         self.epoch = parts.clock.epoch
         self.handlers = parts.handlers
         self.crew = Crew(strict=parts.strict)
@@ -89,6 +91,7 @@ class Run:
         )
         self._bandwidth = Bandwidth(parts.settings.crawl.bandwidth)
         self._why = Why(parts.frontier, self._gate, parts.book, parts.handlers)
+        self._resuming: Memory | None = None
         self._feeding: asyncio.Task[None] | None = None
         self._foreman: Foreman
         self._tasks: asyncio.TaskGroup
@@ -101,6 +104,8 @@ class Run:
     async def feed(self) -> None:
         """Read all references: whoever comes last must not wait for a slow first."""
         try:
+            if self._resuming is not None:
+                self._restore(self._resuming)
             async for batch in self._found:
                 for found in batch:
                     self._intake.admit(found)
@@ -193,6 +198,7 @@ class Run:
         me.become(WorkerState.BEFORE_WORK, lease.started_at, _url(lease.item))
         until = lease.started_at + self._hangs.seconds
         me.hands = held = Held(trans, lease, me, until)
+        held.visit = begin_bare(lease.item)  # should the next line raise
         held.visit = self.begin(lease.item)
         return held
 
@@ -268,6 +274,7 @@ class Run:
         waiting = self._learn(lease, visit, answer, now) if learnt else []
         if isinstance(step, Ask):
             self._put(charged(step.visit), step.delay)
+        held.ended = True
         self._frontier.done(trans, now, answer.sent_at)
         if self._memory is not None:
             self._memory.asked(lease)
@@ -352,8 +359,7 @@ class Run:
         if isinstance(page, Page):
             await self.reading.read(page, me)
         else:
-            me.become(WorkerState.PUSH_BUFFER, self._now())
-            self.reading.let_go_on(self._put)
+            self.reading.let_go_on(self._put, me)
         self.crew.finished(me, self._now())
 
     async def keep(self, page: Page, me: Member) -> None:
@@ -391,6 +397,11 @@ class Run:
             self._take_over(hands, fate, error)
         elif isinstance(hands, Page):
             self.reading.take_over(hands, member.role, fate, last_line(error))
+        elif isinstance(hands, Room):
+            target = self.reading.refill_again(fate)
+            if target is not None:
+                found = verdict("worker_died", last_line(error))
+                self._end(begin_bare(target), found, Answer())
         if fate is Fate.LOST_CREW:
             self.stop(f"the crew could not be rebuilt: {last_line(error)}")
         self._pass_on()
@@ -399,7 +410,8 @@ class Run:
         now = held.lease.ended_at = self._now()
         self._hangs.held.pop(held.trans, None)
         if fate is not Fate.GIVEN_UP:
-            if not self._frontier.give_back(held.trans, now):
+            # If it is neither held nor ended, it was taken back: another has it.
+            if not self._frontier.give_back(held.trans, now) and held.ended:
                 self._frontier.put(held.lease.item, now)
             return
         self._frontier.done(held.trans, now)
@@ -413,10 +425,15 @@ class Run:
 
     # -- the whole -------------------------------------------------------------------
 
-    def resume(self, memory: Memory) -> int:
-        """Go on where an earlier process was; how many pages it had let in."""
+    def resume(self, memory: Memory) -> None:
+        """Go on where an earlier process was, before anything else is taken in."""
+        self._resuming = memory
+
+    def _restore(self, memory: Memory) -> None:
         note, put = self._intake.note, self._resume
-        return memory.restore(self._book, self._survey, note, put)
+        pages = memory.restore(self._book, self._survey, note, put)
+        if self._parts.reach is not None:
+            self._parts.reach.granted = pages
 
     def _resume(self, target: Target) -> None:
         self._balance.begun += 1
@@ -436,6 +453,8 @@ class Run:
         bound = {role: partial(loop, self) for role, loop in loops.items()}
         self._foreman = Foreman(self.crew, bound, self._inherit, self._now)
         async with asyncio.TaskGroup() as self._tasks:
+            if self._memory is not None:
+                self._memory.failed = self._fail
             self._feeding = self._spawn(self.feed(), "feed")
             start = partial(self._foreman.start, spawn=self._spawn)
             fetchers = start(Role.FETCHER, count)
@@ -450,6 +469,10 @@ class Run:
         """Tell the plug-ins that all is over."""
         if self._events:
             self._events.run_ended(summary)
+
+    def _fail(self, error: RondaError) -> None:
+        """End the run by an error that was raised where nobody waits for it."""
+        self._spawn(_raised(error), "failure")
 
     def close(self) -> None:
         """Tell the log of what was still under way when the run was cut off."""
@@ -533,6 +556,10 @@ _READABLE = {State.OK, State.WARNING}
 
 def _url(item: Item) -> str:
     return (item if isinstance(item, Target) else item.target).url
+
+
+async def _raised(error: RondaError) -> None:
+    raise error
 
 
 async def _known(answer: Answer) -> Answer:

@@ -4,8 +4,10 @@ from msgspec.structs import replace
 
 from ronda import urls
 from ronda.frontier import Item
-from ronda.model import Via, Visit
+from ronda.model import Request, Via, Visit
 from ronda.probes import Handlers
+
+_BARE = Request("")  # nothing is asked
 
 
 def begin(item: Item, handlers: Handlers) -> Visit:
@@ -16,6 +18,11 @@ def begin(item: Item, handlers: Handlers) -> Visit:
     if item.public:
         request = replace(request, public=True)
     return Visit(item, request, item.host)
+
+
+def begin_bare(item: Item) -> Visit:
+    """A visit whose handler was not asked, for it may be at fault."""
+    return item if isinstance(item, Visit) else Visit(item, _BARE, item.host)
 
 
 def charged(visit: Visit) -> Visit:

@@ -17,9 +17,9 @@ async def fetch(run: Run, me: Member) -> None:
     """A fetcher: from the first lease to the end of the run."""
     while (held := await run.take(me)) is not None:
         answer = await run.ask(held, me)
+        me.become(WorkerState.DOWNLOADED, run.now())
         step = judge(run, held.visit, answer)
         me.hands = page = run.settle(held, answer, step)
-        me.become(WorkerState.DOWNLOADED, held.lease.ended_at)
         if page is not None:
             me.become(WorkerState.PUSHING, held.lease.ended_at)
             await run.reading.hand_over(page)
