@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from math import inf
 from random import Random
@@ -101,8 +101,7 @@ class Stage:
         """As `app` wires them."""
         trial, settings = self._trial, self._trial.settings
         links = partial(links_of, check=settings.check, limit=settings.fetch.body_limit)
-        with Spool() as spool:
-            overflow = Overflow()
+        with Spool() as spool, closing(Overflow()) as overflow:
             yield Parts(
                 settings=settings,
                 clock=self.clock,
@@ -121,7 +120,6 @@ class Stage:
                 survey=Survey() if trial.seeds else None,
                 keep=self.works if trial.saves else None,
             )
-            overflow.close()
 
     def _book(self, spool: Spool) -> Diary:
         return Diary(

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from ronda.clock import Clock
 from ronda.frontier import Lease
-from ronda.model import Answer
+from ronda.model import Answer, Visit
 from ronda.workers.crew import Member
 
 GRACE = 10.0  # seconds beyond its own time-out, for the soft way and again for the hard

@@ -31,6 +31,7 @@ class Intake:
         self._book = parts.book
         self._note = parts.book.note
         self._handlers = parts.handlers
+        self._memory = parts.memory
         self._start = start  # told each item that is to be asked
         self.excluded: set[str] = set()
         self.beyond: Counter[str] = Counter()  # links not followed, by rule
@@ -69,9 +70,7 @@ class Intake:
 
     def note(self, found: Found) -> None:
         """Take in where a link stands that an earlier process put on its way."""
-        page, fragment = urls.split_fragment(found.url)
-        if not self._scope or page in self._scope:
-            self._book.note(page, fragment, found.place)
+        self._noted(found)
 
     def _noted(self, found: Found) -> str:
         """The page that a reference is to, if it is new and in scope."""
@@ -146,4 +145,6 @@ class Intake:
     def _record(self, page: str, found: Verdict) -> None:
         """Record what needed no request."""
         visit = Visit(Target(page, ""), Request(page), "")
-        self._book.record(visit, found, Answer())
+        result = self._book.record(visit, found, Answer())
+        if result is not None and self._memory is not None:
+            self._memory.ended(result)
