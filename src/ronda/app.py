@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,23 +34,25 @@ from ronda.model import (
 )
 from ronda.probes import Handlers
 from ronda.store import Attic, RequestLog, Shelf, Spool, cache_folder
-from ronda.store.crawls import CrawlStore
-from ronda.store.mirror import Mirror
 from ronda.store.overflow import Overflow
-from ronda.store.warc import WarcFile
 from ronda.targets import anchors, links_of, media_type
-from ronda.targets.rewrite import rewritten
 from ronda.workers.alone import Alone
 from ronda.workers.book import Book, Listener
 from ronda.workers.events import load as load_events
 from ronda.workers.feed import Feed, ThreadedFeed
 from ronda.workers.keeping import Keeping
-from ronda.workers.memory import Memory
 from ronda.workers.parts import Parts
 from ronda.workers.run import Run
 from ronda.workers.survey import Survey
 from ronda.workers.watchdog import Watchdog
 from ronda.workers.worker import LOOPS
+
+# Loaded where they are used: most runs need none of them.
+if TYPE_CHECKING:
+    from ronda.store.crawls import CrawlStore
+    from ronda.store.mirror import Mirror
+    from ronda.store.warc import WarcFile
+    from ronda.workers.memory import Memory
 
 
 def scope(settings: Settings) -> Scope:
@@ -64,9 +67,9 @@ class Extras(Struct, frozen=True):
     seeds: tuple[str, ...]
     reach: Reach
     priorities: Priorities
-    store: CrawlStore | None = None
-    mirror: Mirror | None = None
-    warc: WarcFile | None = None
+    store: "CrawlStore | None" = None
+    mirror: "Mirror | None" = None
+    warc: "WarcFile | None" = None
     resumed: bool = False  # the store has a crawl that was interrupted
 
     def end(self, summary: Summary, told: Callable[[int, int], None]) -> None:
@@ -94,13 +97,20 @@ def crawl_extras(
         store = mirror = warc = None
         resumed = False
         if wanted.db:
+            from ronda.store.crawls import CrawlStore  # noqa: PLC0415
+
             store = stack.enter_context(CrawlStore(Path(wanted.db)))
             resumed = not restart and store.resumable(seeds)
             if not resumed:
                 store.begin_round(seeds, "", SystemClock().epoch())
         if wanted.save:
+            from ronda.store.mirror import Mirror  # noqa: PLC0415
+            from ronda.targets.rewrite import rewritten  # noqa: PLC0415
+
             mirror = stack.enter_context(Mirror(Path(wanted.save), rewritten))
         if wanted.warc:
+            from ronda.store.warc import WarcFile  # noqa: PLC0415
+
             fetch = settings.fetch
             warc = WarcFile(Path(wanted.warc), fetch.agent, fetch.headers)
             stack.enter_context(warc)
@@ -174,7 +184,8 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
         listener=listener,
     )
     # Nobody reads what is known of a good answer that is only counted.
-    evidence = keep_ok or listener is not None or settings.check.slow is not None
+    told = keep_ok or listener is not None or store is not None
+    evidence = told or settings.check.slow is not None
     guard = Guard(settings.guard)
     policy = Policy(settings.politeness)
     attic, overflow = Attic(), Overflow()
@@ -182,12 +193,10 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
     frontier = Frontier(policy.limits, settings.frontier, longest=policy.longest)
     async with (
         Names(settings.fetch.name_servers, guard, clock) as names,
-        Asker(
-            settings.fetch, names, handlers.called, guard, evidence or bool(extras)
-        ) as asker,
+        Asker(settings.fetch, names, handlers.called, guard, evidence) as asker,
         Watchdog() as watchdog,
     ):
-        memory = Memory(store, clock) if store is not None else None
+        memory = _memory(store, clock)
         parts = Parts(
             settings=settings,
             clock=clock,
@@ -227,6 +236,14 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
             shelf.tidy()
             attic.close()
             overflow.close()
+
+
+def _memory(store: "CrawlStore | None", clock: Clock) -> "Memory | None":
+    if store is None:
+        return None
+    from ronda.workers.memory import Memory  # noqa: PLC0415
+
+    return Memory(store, clock)
 
 
 def _keeping(extras: Extras | None, clock: Clock) -> Keeping | None:

@@ -166,7 +166,6 @@ def inside(address: Address) -> list[IPv4Address]:
 
 
 @lru_cache(MANY)
-@lru_cache(MANY)
 def short(address: str) -> str:
     """An address, or the short one that it maps: they are the same server."""
     if not address.startswith("::ffff:"):
@@ -175,6 +174,7 @@ def short(address: str) -> str:
     return str(inner[0]) if inner else address
 
 
+@lru_cache(MANY)
 def literal(host: str) -> str:
     """The address that the host of a normalised URL spells out; "" for a name."""
     text = host[1:-1] if host[:1] == "[" else host

@@ -62,7 +62,7 @@ class TestPages:
     ) -> None:
         with Site(tmp_path / "nginx", "location /n { return 200 here; }") as site:
             site.write("/", page(*(f'<a href="/n{n}">' for n in range(MANY))))
-            options = ("--max-pages", "1", "--max-time", "2")
+            options = ("--max-pages", "1", "--max-time", "1")
             most, ended = peak(ronda, site.url(), *options)
 
         summary = ended.summary

@@ -66,17 +66,17 @@ def resumed(ronda: Command, *arguments: str) -> Ended:
 
 
 class TestKills:
-    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("seed", range(4))
     def test_no_page_is_lost_and_none_is_asked_again_but_those_under_way(
         self, ronda: Command, site: Site, seed: int
     ) -> None:
         chance = random.Random(seed)  # the seed is in the test's name
-        grown(site, 120, seed)
+        grown(site, 100, seed)
         whole = crawl(ronda, site.url())
         mark, kills = site.mark(), 0
         command = (site.url(), "--db", "site.db", "--concurrency", str(AT_ONCE))
         for _ in range(KILLS):
-            requests, instant = chance.randrange(20), chance.random() * 0.005
+            requests, instant = chance.randrange(14), chance.random() * 0.005
             kills += killed_at(ronda, site, requests, *command, instant=instant)
 
         ended = crawl(ronda, *command)
@@ -95,22 +95,21 @@ class TestKills:
         self, ronda: Command, site: Site
     ) -> None:
         site.write("/", page("/a.html", "/b.html"))
-        gap = 1.2  # seconds: far longer than it takes to start again
+        gap = 1.0  # seconds: longer than it takes to start again
         command = (site.url(), "--db", "site.db", "--interval", str(gap))
         for requests in (1, 1, 2):
             assert killed_at(ronda, site, requests, *command)
-        killed_at(ronda, site, 1, *command)
 
         moments = [asked.at for asked in site.asked()]
         gaps = [after - before for before, after in pairwise(moments)]
-        assert len(gaps) >= 4
+        assert len(gaps) >= 3
         assert min(gaps) + TICK >= gap, gaps
 
     def test_nor_a_server_by_another_of_its_names(
         self, ronda: Command, site: Site, names: Names
     ) -> None:
         hosts = ["shared-1.ronda.test", "shared-2.ronda.test"]
-        gap = 1.2
+        gap = 1.0
         seeds = [site.url("/", host=host) for host in hosts]
         rules = ("--server-interval", str(gap), "--name-server", names.server)
         command = (*seeds, "--db", "site.db", *rules)
@@ -154,24 +153,12 @@ class TestGoingOn:
         assert found(again) == found(whole)
         assert asked == ["/held", "/c"]
 
-    @pytest.mark.parametrize(
-        "link",
-        [
-            "foo:bar",
-            "file:///etc/passwd",
-            "http://[::bad",
-            "http://127.0.0.1:1/refused",
-            "/x?excluded",
-            "#part",
-            "/%00",
-        ],
-    )
-    def test_a_link_that_is_not_asked_is_told_as_before(
-        self, ronda: Command, link: str
-    ) -> None:
+    def test_links_that_are_not_asked_are_told_as_before(self, ronda: Command) -> None:
+        links = ["foo:bar", "file:///etc/passwd", "http://[::bad", "#part", "/%00"]
+        links += ["http://127.0.0.1:1/refused", "/x?excluded"]
         answers: dict[str, Reply] = {
-            "/": page(link, "/a", link).encode(),
-            "/a": page("/held", link).encode(),
+            "/": page(*links, "/a", *links).encode(),
+            "/a": page("/held", *links).encode(),
         }
         options = ("--exclude", "*excluded*", "--retries", "0")
         whole, again, _ = self.undisturbed_and_resumed(ronda, answers, *options)
@@ -203,33 +190,46 @@ class TestGoingOn:
     def test_the_site_as_a_whole_is_told_as_if_nothing_had_happened(
         self, ronda: Command
     ) -> None:
+        twin = page("/b", words="twin").encode()
         answers: dict[str, Reply] = {
-            "/": page("/a", '<a rel="nofollow" href="/no">no</a>').encode(),
-            "/a": page("/b", words="twin").encode(),
+            "/": page("/a").encode(),
+            "/a": twin,
             "/b": page("/held", words="other").encode(),
-            "/held": page("/b", words="twin").encode(),
+            "/held": twin,
         }
-        answers["/held"] = answers["/a"]
         whole, again, _ = self.undisturbed_and_resumed(ronda, answers)
 
-        keys = ("pages", "bytes", "duplicates", "beyond")
+        keys = ("pages", "bytes", "duplicates")
         site, other = whole.summary["site"], again.summary["site"]
         assert {key: other[key] for key in keys} == {key: site[key] for key in keys}
+        assert len(site["duplicates"]) == 1
+
+    def test_links_that_were_not_followed_are_counted_as_before(
+        self, ronda: Command
+    ) -> None:
+        answers: dict[str, Reply] = {
+            "/": page("/a", '<a rel="nofollow" href="/no">no</a>').encode(),
+            "/a": page("/held").encode(),
+        }
+        whole, again, _ = self.undisturbed_and_resumed(ronda, answers)
+
+        assert whole.summary["site"]["beyond"] == {"nofollow": 1}
+        assert again.summary["site"]["beyond"] == {"nofollow": 1}
 
     def test_a_page_with_very_many_links_is_told_once(self, ronda: Command) -> None:
         """Its links come in many batches, and each may be the last before a kill."""
-        many = [f"/n{number}" for number in range(20_000)]
-        answers: dict[str, Reply] = {"/": page(*many, "/held").encode()}
+        some = [f"/n{number}" for number in range(500)]
+        many = [f"/left-out-{number}" for number in range(10_000)]
+        answers: dict[str, Reply] = {"/": page(*some, *many).encode()}
         with made(lambda path: answers.get(path, page().encode())) as server:
-            server.told.set()
-            options = (server.url(), "--db", "site.db", "--max-pages", "1")
+            options = (server.url(), "--db", "site.db", "--exclude", "*left-out*")
             process = ronda.start("crawl", *options)
             assert ended_when(process, lambda: len(server.asked) > 2)
             ended = resumed(ronda, *options)
 
-        assert len(ended.results) == len(many) + 2
         twice = [u for u, r in ended.results.items() if len(r["found_in"]) > 1]
         assert twice == []
+        assert len(ended.results) == len(some) + 1
 
     def test_names_are_found_again(
         self, ronda: Command, site: Site, names: Names
@@ -257,8 +257,7 @@ class TestGoingOn:
 
         assert found(again) == found(whole)
 
-    def test_a_calendar_stays_a_trap(self, ronda: Command) -> None:
-        """What traps count goes on counting."""
+    def test_what_traps_count_goes_on_counting(self, ronda: Command) -> None:
         links = [f"/x?sid={n}abcdefgh" for n in range(8)]
         more = [f"/x?sid={n}ijklmnop" for n in range(8)]
         answers: dict[str, Reply] = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ronda.errors import UsageError
 from ronda.model import Certificate, Found, Hop, Place, Result, State, Target, Timings
-from ronda.store import CrawlStore, Known
+from ronda.store.crawls import CrawlStore, Known
 
 SEEDS = ["http://a.test/"]
 

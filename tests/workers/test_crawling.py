@@ -254,7 +254,6 @@ class TestNoDeadlock:
 
 
 class TestRoom:
-    @pytest.mark.xfail(reason="a negative number of targets is wanted of the overflow")
     def test_room_that_is_gone_again_kills_nobody(self) -> None:
         """A crawler is sent for; before it comes, redirects have filled the queue."""
         busy = [f"http://h{n}.test/" for n in range(5)]
@@ -280,7 +279,6 @@ class TestRoom:
         assert play.summary.left == 0
         assert play.summary.remarks == ()
 
-    @pytest.mark.xfail(reason="whoever lets links go on wakes nobody at the end")
     def test_held_back_links_that_are_all_turned_away_end_the_run_at_once(self) -> None:
         """The last to be done is done by a crawler, and nobody may be asked any more.
 

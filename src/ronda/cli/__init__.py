@@ -25,6 +25,12 @@ def _crawl() -> click.Command:
     return crawl
 
 
+def _simulate() -> click.Command:
+    from ronda.cli.simulate import simulate  # noqa: PLC0415
+
+    return simulate
+
+
 def _demo() -> click.Command:
     from ronda.cli.demo.command import demo  # noqa: PLC0415
 
@@ -58,6 +64,7 @@ class Commands(click.Group):
         "why": _why,
         "audit": _audit,
         "robots": _robots,
+        "simulate": _simulate,
         "demo": _demo,
     }
 

@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable
-from importlib.util import find_spec
+from functools import cache
 
 import pycurl
 
@@ -37,7 +37,6 @@ _NAMED = re.compile(
 )
 # What is no text, but has links for who can read it.
 _PDF = re.compile(rb"\s*application/pdf\b", re.IGNORECASE)
-_READS_PDF = find_spec("pypdf") is not None
 _BLANK = b"\r\n"  # ends a block of headers
 
 
@@ -202,7 +201,7 @@ class Exchange:
         for line in reversed(self._headers):
             if line[:13].lower() == b"content-type:":
                 named = _VAGUE.match(line[13:]) and _NAMED.search(self.request.url)
-                pdf = _READS_PDF and _PDF.match(line[13:])
+                pdf = _PDF.match(line[13:]) and _reads_pdf()
                 return bool(named or pdf or _TEXT.match(line[13:]))
         return True
 
@@ -285,6 +284,13 @@ class Exchange:
             self.curl.setopt(pycurl.FRESH_CONNECT, 0)
         if self.request.etag or self.request.since:
             self.curl.setopt(pycurl.HTTPHEADER, self._plain)
+
+
+@cache
+def _reads_pdf() -> bool:
+    from importlib.util import find_spec  # noqa: PLC0415  # hardly ever needed
+
+    return find_spec("pypdf") is not None
 
 
 def _conditions(request: Request) -> list[str]:

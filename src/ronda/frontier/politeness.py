@@ -16,6 +16,7 @@ _HOST = re.compile(r"[\w*\-]+(\.[\w*\-]+)*")
 _NUMBERS = re.compile(r"[\d.]+")
 CLASS = "class:"  # begins the key that a blocking plug-in gave
 _UNBOUNDED = 1 << 30
+LATELY = 1000  # hosts whose limits are not worked out again
 
 
 class Limits(Struct, frozen=True, gc=False):
@@ -63,6 +64,8 @@ class Policy:
         self._delays: dict[str, float] = {}
         # Few differ, so that a host costs no limits of its own.
         self._made: dict[Limits, Limits] = {}
+        # A host that has nothing to do for a moment comes back soon.
+        self._lately: dict[tuple[str, str], Limits] = {}
 
     @property
     def longest(self) -> float:
@@ -73,11 +76,18 @@ class Policy:
     def heed(self, host: str, delay: float) -> None:
         """Keep the Crawl-delay of a host's robots.txt from now on."""
         self._delays[host] = delay
+        self._lately.clear()
 
     def limits(self, host: str, address: str) -> Limits:
         """The limits for a host, by where it lives ("" when it has no address)."""
-        made = self._limits(host, address)
-        return self._made.setdefault(made, made)
+        found = self._lately.get((host, address))
+        if found is None:
+            if len(self._lately) >= LATELY:
+                self._lately.clear()
+            made = self._limits(host, address)
+            found = self._made.setdefault(made, made)
+            self._lately[host, address] = found
+        return found
 
     def _limits(self, host: str, address: str) -> Limits:
         values: dict[str, Any] = {}

@@ -79,6 +79,9 @@ def of_page(body: bytes, agent: str) -> frozenset[str]:
     """What the tags of a page ask of an agent: of all robots, or of it by its name."""
     token = _token(agent)
     encoding = "utf-16" if body.startswith(_UTF_16) else "latin-1"
+    head = body[:HEAD].lower()
+    if encoding == "latin-1" and b"robots" not in head and token.encode() not in head:
+        return frozenset()  # as most pages: to look into it would take far longer
     found: set[str] = set()
     for tag in _TAG.finditer(body[:HEAD].decode(encoding, "replace")):
         if tag[2] is not None:

@@ -6,6 +6,7 @@ from math import exp
 
 from ronda.simulation.chance import Chance, Draw
 from ronda.simulation.traits import Traits, address
+from ronda.simulation.umpire import Asked
 
 DELAYS = (2.0, 5.0, 10.0)  # seconds of Crawl-delay that are asked for
 LIVES = (300.0, 3600.0, 86_400.0)  # seconds that an address holds
@@ -40,6 +41,7 @@ class Home:
     """One host."""
 
     __slots__ = (
+        "asked",
         "done",
         "ended_at",
         "kind",
@@ -59,6 +61,7 @@ class Home:
         self.rules = _rules(draw, of.errors)
         self.pace = of.latency * exp(SPREAD * draw.bell())  # seconds, median
         self.restless = draw.share() < of.restless
+        self.asked = Asked()
         self.lookups = 0
         # Addresses that the name servers have told; or it has none but an address.
         self.told: tuple[str, ...] = () if name[0] == "h" else (name,)

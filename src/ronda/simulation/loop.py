@@ -76,7 +76,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         for _ in range(len(ready)):
             handle = ready.popleft()
             if not handle._cancelled:  # noqa: SLF001
-                handle._run()  # noqa: SLF001
+                # An error in a callback is not logged, but ends the simulation.
+                handle._context.run(handle._callback, *handle._args)  # noqa: SLF001
 
     def _leap(self, ready: Any) -> None:
         scheduled = self._scheduled  # type: ignore[attr-defined]

@@ -15,7 +15,6 @@ from ronda.simulation.listing import listing
 from ronda.simulation.processes import Tell
 from ronda.simulation.stage import Stage, Trial
 from ronda.simulation.traits import Traits, name
-from ronda.urls import host_key
 
 MARKS = 1000  # moments at which the progress of a round is noted
 EVERY = 20_000  # URLs or requests after which a process tells how far it is
@@ -85,7 +84,7 @@ class Scribe:
 
     def note(self, visit: Visit) -> None:
         """A URL has its verdict."""
-        home = self.stage.web.homes[host_key(visit.target.url)]
+        home = self.stage.web.homes[visit.target.host]
         home.done += 1
         home.ended_at = self.stage.clock.seconds
         self._done += 1

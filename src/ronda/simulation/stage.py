@@ -22,7 +22,7 @@ from ronda.simulation.traits import Traits
 from ronda.simulation.umpire import Umpire
 from ronda.simulation.web import Web
 from ronda.simulation.works import Works
-from ronda.store import Spool
+from ronda.store import Attic, Spool
 from ronda.store.overflow import Overflow
 from ronda.targets import links_of
 from ronda.workers.feed import Feed
@@ -101,7 +101,11 @@ class Stage:
         """As `app` wires them."""
         trial, settings = self._trial, self._trial.settings
         links = partial(links_of, check=settings.check, limit=settings.fetch.body_limit)
-        with Spool() as spool, closing(Overflow()) as overflow:
+        with (
+            Spool() as spool,
+            closing(Attic()) as attic,
+            closing(Overflow()) as overflow,
+        ):
             yield Parts(
                 settings=settings,
                 clock=self.clock,
@@ -114,6 +118,7 @@ class Stage:
                 book=self._book(spool),
                 policy=self.policy,
                 is_public=lambda _: True,
+                attic=attic,
                 overflow=overflow,
                 strict=True,
                 reach=self._reach(),

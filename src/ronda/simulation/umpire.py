@@ -11,6 +11,9 @@ MOST = 20  # broken rules that are told
 PATIENCE = 1.0  # seconds that are waited at least after a 429 or 503
 
 
+_NONE = Limits()
+
+
 class Asked:
     """One politeness key, as it knows itself."""
 
@@ -23,12 +26,15 @@ class Asked:
         "held_until",
         "last_at",
         "limits",
+        "server",
         "started_at",
     )
 
     def __init__(self) -> None:
-        self.address = ""  # of a host: where it was asked last
-        self.limits = Limits()  # that hold there
+        # Of a host: where it was asked last, and the limits that hold there.
+        self.address = ""
+        self.server: Asked | None = None
+        self.limits = _NONE
         self.active = 0
         self.started_at = -inf
         self.ended_in: float | None = None  # seconds of the last that was started
@@ -58,19 +64,15 @@ class Umpire:
 
     def __init__(self, limits: Callable[[str, str], Limits]) -> None:
         self._limits = limits
-        self._hosts: dict[str, Asked] = {}
         self._servers: dict[str, Asked] = {}
         self.broken: list[str] = []
         self.under_way = 0
 
-    def start(self, name: str, address: str, now: float) -> Start:
+    def start(self, host: Asked, name: str, address: str, now: float) -> Start:
         """A request comes in."""
-        host = self._hosts.get(name) or self._hosts.setdefault(name, Asked())
-        if host.address != address:
-            host.address, host.limits = address, self._limits(name, address)
-        server = self._servers.get(address)
-        if server is None:
-            server = self._servers[address] = Asked()
+        server = host.server
+        if server is None or host.address != address:
+            server = self._move(host, name, address)
         limits = host.limits
         due = self._due(host, server, limits, now)
         if due > now + SLACK:
@@ -84,6 +86,14 @@ class Umpire:
             one.started_at, one.ended_in = now, None
         self.under_way += 1
         return Start(host, server, limits, now)
+
+    def _move(self, host: Asked, name: str, address: str) -> Asked:
+        host.address, host.limits = address, self._limits(name, address)
+        server = self._servers.get(address)
+        if server is None:
+            server = self._servers[address] = Asked()
+        host.server = server
+        return server
 
     def _due(self, host: Asked, server: Asked, limits: Limits, now: float) -> float:
         """The moment before which nobody may ask."""

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Sequence
 
-from ronda import urls
 from ronda.model import Answer, Request
 from ronda.simulation.chance import Chance
 from ronda.simulation.fates import ROBOTS, Fate, Fates, Instead
@@ -44,10 +43,10 @@ class Web:
     ) -> Awaitable[Answer]:
         """One request, one answer; or a crash, or nothing for ever."""
         now = self._now()
-        home = self.homes[urls.host_key(request.url)]
+        home = self.homes[request.url.split("/", 3)[2]]  # none has a port
         self.requests += 1
         home.requests += 1
-        start = self._umpire.start(home.name, server, now)
+        start = self._umpire.start(home.asked, home.name, server, now)
         if server not in home.told:
             self._umpire.misled(home.name, server, now)
         if self._ledger is not None:

@@ -1,7 +1,6 @@
 """Remembers: results, from a run's spool on disk onwards."""
 
 from ronda.store.attic import Attic
-from ronda.store.crawls import CrawlStore, Known
 from ronda.store.overflow import Overflow
 from ronda.store.requestlog import RequestLog
 from ronda.store.shelf import Shelf, cache_folder
@@ -9,8 +8,6 @@ from ronda.store.spool import Spool
 
 __all__ = [
     "Attic",
-    "CrawlStore",
-    "Known",
     "Overflow",
     "RequestLog",
     "Shelf",

@@ -22,6 +22,7 @@ _is_plain = re.compile(
     r"(?:\?[A-Za-z0-9_\-~!$&()*+,;=@:./?]*)?"
     r"(?:#[A-Za-z0-9_\-~!$&'()*+,;=@:./?]*)?"
 ).fullmatch
+_UP = "../"
 _UPWARDS = "/."  # a step upwards, or a name that begins with a dot
 
 
@@ -42,13 +43,15 @@ def resolve(
     link: Link, document: Document, check: config.Check
 ) -> Found | Problem | None:
     """What a link points at; None for what is not to be checked."""
-    reference = link.url
-    if _is_plain(reference) and _UPWARDS not in reference:
+    reference, up = link.url, link.url[:3] == _UP
+    plain = reference[3:] if up else reference
+    if _is_plain(plain) and _UPWARDS not in plain and not (up and plain[0] == "/"):
         base = link.base and _based(link.base, document, check.base_url)
-        origin, folder = _near(base or document.url)
+        origin, folder, parent = _near(base or document.url)
         if origin and len(reference) <= urls.LONGEST:  # nearly all of a page
-            url = (origin if reference[0] == "/" else folder) + reference
-            return Found(url, link.place, isinstance(link, Index), False, link.rel)
+            near = parent if up else origin if plain[0] == "/" else folder
+            kind = isinstance(link, Index)
+            return Found(near + plain, link.place, kind, False, link.rel)
     try:
         return _resolved(link, document, check)
     except UrlError as error:
@@ -75,12 +78,17 @@ def _resolved(
 
 
 @lru_cache(maxsize=64)
-def _near(base: str) -> tuple[str, str]:
-    """The origin of a base of the web, and its folder; empty of any other base."""
+def _near(base: str) -> tuple[str, str, str]:
+    """The origin of a base of the web, its folder, and the folder above it.
+
+    Empty of any other base.
+    """
     if not base.startswith(_WEB):
-        return "", ""
+        return "", "", ""
     path = base.partition("#")[0].partition("?")[0]
-    return "/".join(path.split("/", 3)[:3]), path[: path.rindex("/") + 1]
+    origin, folder = "/".join(path.split("/", 3)[:3]), path[: path.rindex("/") + 1]
+    above = folder[: folder.rindex("/", 0, -1) + 1]
+    return origin, folder, above if len(above) > len(origin) else folder
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ class Page(Struct, frozen=True, eq=False):
     ends: bool  # its visit ends with it
     result: Result | None = None  # what is remembered at the end, if anybody does
     digest: str = ""
+    kind: str = ""  # its Content-Type, or as it was known if it is unchanged
 
     @property
     def unchanged(self) -> bool:

@@ -32,7 +32,14 @@ class Pushing:
         self._large = asyncio.Lock()
         self._led_to: set[str] = set()  # pages that were read after redirects
 
-    def parent(self, visit: Visit, answer: Answer) -> Target | None:
+    def kind(self, visit: Visit, answer: Answer) -> str:
+        """The Content-Type of a page, as it was known if it is unchanged."""
+        if answer.status == 304 and self._memory is not None:
+            known = self._memory.known(visit.request.url)
+            return known.media_type if known is not None else ""
+        return answer.header("content-type")
+
+    def parent(self, visit: Visit, kind: str) -> Target | None:
         """The page whose links are seen from where it was at last; None: unwanted."""
         target = visit.target
         if not target.reads:
@@ -41,10 +48,6 @@ class Pushing:
             return target
         if self._is_read_elsewhere(visit):
             return None
-        kind = answer.header("content-type")
-        if answer.status == 304 and self._memory is not None:
-            known = self._memory.known(visit.request.url)
-            kind = known.media_type if known is not None else kind
         step = self._parts.reach.after(target, visit.request.url, kind)
         if step.beyond:
             self._intake.beyond[step.beyond] += 1
@@ -84,7 +87,8 @@ class Pushing:
             self.tell(page, words)
         push = _Push(self._intake, page, parent, nofollow=self._says_nofollow(answer))
         push.kept = [] if self._memory is not None and not page.unchanged else None
-        push.named = [] if self._survey is not None and _is_sitemap(answer) else None
+        is_sitemap = "xml" in page.kind and "html" not in page.kind
+        push.named = [] if self._survey is not None and is_sitemap else None
         if len(answer.body) <= LARGE:
             push.take(self._links(page))
         else:
@@ -100,8 +104,7 @@ class Pushing:
         url = page.visit.request.url
         if page.unchanged and self._memory is not None:
             return self._memory.links(url)
-        kind = page.answer.header("content-type")
-        return self._parts.read(page.answer.body, url, kind)
+        return self._parts.read(page.answer.body, url, page.kind)
 
     async def _push_large(self, push: "_Push") -> None:
         """Read a page in a thread, for as long as something comes of it."""
@@ -159,9 +162,3 @@ class _Push:
                     self.named.append(found.url)
                 if found.rel and "canonical" in found.rel:
                     self.is_copy |= found.url != self.page.visit.request.url
-
-
-def _is_sitemap(answer: Answer) -> bool:
-    """Whether the links of an answer are entries of a sitemap."""
-    kind = answer.header("content-type").lower()
-    return "xml" in kind and "html" not in kind

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -37,7 +37,6 @@ from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.hangs import Hangs, Held
 from ronda.workers.idle import Idle
 from ronda.workers.intake import Intake
-from ronda.workers.memory import Memory
 from ronda.workers.pages import Page
 from ronda.workers.parts import Batches, Parts
 from ronda.workers.pushing import Pushing
@@ -46,6 +45,9 @@ from ronda.workers.remarks import last_line, remarks
 from ronda.workers.states import Role, WorkerState
 from ronda.workers.visits import begin, begin_bare, charged
 from ronda.workers.why import Why
+
+if TYPE_CHECKING:
+    from ronda.workers.memory import Memory
 
 Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
 
@@ -307,9 +309,10 @@ class Run:
     ) -> Page | None:
         """Record the verdict of a visit; what is left of it to be read or saved."""
         named = self._addresses.timed(visit.host, answer)
-        parent = None
-        if found.state in _READABLE:
-            parent = self._pushing.parent(visit, answer)
+        parent, kind = None, ""
+        if visit.target.reads and found.state in _READABLE:
+            kind = self._pushing.kind(visit, answer)
+            parent = self._pushing.parent(visit, kind)
         keeps = self._parts.keep is not None and visit.request.raw
         if parent is None and not keeps:
             self._end(visit, found, named)
@@ -320,7 +323,7 @@ class Run:
         result = self._book.record(visit, found, named, digest)
         server = lease.server
         public = server is None or self._parts.is_public(server.address)
-        return Page(visit, answer, public, parent, True, result, digest)
+        return Page(visit, answer, public, parent, True, result, digest, kind)
 
     def _learn(
         self, lease: Lease, visit: Visit, answer: Answer, now: float
@@ -425,11 +428,11 @@ class Run:
 
     # -- the whole -------------------------------------------------------------------
 
-    def resume(self, memory: Memory) -> None:
+    def resume(self, memory: "Memory") -> None:
         """Go on where an earlier process was, before anything else is taken in."""
         self._resuming = memory
 
-    def _restore(self, memory: Memory) -> None:
+    def _restore(self, memory: "Memory") -> None:
         note, put = self._intake.note, self._resume
         pages = memory.restore(self._book, self._survey, note, put)
         if self._parts.reach is not None:
