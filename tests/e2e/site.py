@@ -14,7 +14,6 @@ from e2e.command import Command, Ended
 from servers.process import HOST, require
 from servers.site import Site
 
-
 HTML = "Content-Type: text/html; charset=utf-8"
 # Runs a command and writes down its peak, in kilobytes. A process of its own: a child
 # begins with the peak of its parent, and the tests' may be any.

@@ -1,14 +1,17 @@
 """How a round would go: told before anybody is asked."""
 
+import os
 from itertools import pairwise
 
 import pytest
 
 from ronda.config import Fetch, Politeness, Settings
+from ronda.errors import RondaError
 from ronda.model import Found, Place, Visit
 from ronda.simulation import Forecast, Progress, Question, Traits, foretell
 from ronda.simulation.fates import LATE
 from ronda.simulation.forecast import merged
+from ronda.simulation.processes import Tell, share_out
 from ronda.simulation.share import simulate
 from ronda.simulation.stage import Stage, Trial
 
@@ -80,6 +83,16 @@ def test_processes_share_a_round() -> None:
     assert found.urls == 500
     assert found.workers == settings().fetch.concurrency
     assert found.memory > 0
+
+
+def die(share: int, tell: Tell) -> None:
+    tell(share)
+    os._exit(9)
+
+
+def test_a_process_that_dies_is_noticed_at_once() -> None:
+    with pytest.raises(RondaError, match="has died"):
+        list(share_out(die, [1]))
 
 
 def test_a_slow_last_page_with_10_000_links_does_not_end_the_round_early() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from fake_parts import OK, POLITE, QUICK, Play, found, page
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -89,6 +89,7 @@ class TestNeverEarly:
         assert set(play.reasons) == {A, *quick, *links}
         assert play.summary.left == 0
 
+    @settings(max_examples=40, deadline=None)
     @given(st.lists(st.floats(0.0, 50.0), min_size=1, max_size=12), st.integers(1, 4))
     def test_whichever_of_them_is_the_slowest(
         self, seconds: list[float], workers: int

@@ -5,14 +5,25 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from fake_parts import MISSING, OK, POLITE, QUICK, Play, Reply, found, moved, page
+from fake_parts import (
+    MISSING,
+    OK,
+    POLITE,
+    QUICK,
+    Play,
+    Reply,
+    found,
+    moved,
+    page,
+    until,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from ronda.config import Crawl, Frontier, Settings
 from ronda.frontier.reach import Reach
-from ronda.model import Answer, Request, Target
+from ronda.model import Answer, Request, State, Target
 from ronda.simulation.loop import VirtualClock
 from ronda.store.overflow import Overflow
 from ronda.workers.inbox import Inbox
@@ -268,8 +279,8 @@ class TestRoom:
             return OK if name.startswith("b") else moved(f"http://new-{name}")
 
         async def all_at_once(_: Run) -> None:
-            while len(under_way) < 6:  # one page that is fine, and five redirects
-                await asyncio.sleep(1.0)
+            # One page that is fine, and five redirects.
+            await until(lambda: len(under_way) == 6)
             go.set()
 
         replies: dict[str, Reply] = dict.fromkeys([*busy, waiting[0]], reply)
@@ -399,7 +410,7 @@ class TestLimits:
 
     def test_a_run_that_is_stopped_reads_what_has_come_and_tells_the_rest(self) -> None:
         async def stop(run: Run) -> None:
-            while not run.done:
+            while not run.done:  # noqa: ASYNC110  # in the very turn
                 await asyncio.sleep(0)
             run.stop("somebody said so")
 
@@ -410,6 +421,12 @@ class TestLimits:
         assert play.summary.left == play.run.total - play.run.done > 0
         assert play.summary.left_at == {"a.test": play.summary.left}
         assert play.run._balance.pages_told == play.run._balance.pages_read
+
+    def test_one_that_is_stopped_before_it_begins_asks_nobody(self) -> None:
+        play = crawled({}, prepare=lambda run: run.stop("somebody said so"))
+
+        assert play.fetch.urls == []
+        assert play.summary.interrupted == "somebody said so"
 
 
 class TestTheView:
@@ -432,3 +449,8 @@ class TestTheView:
         assert "a.test" in fetcher.on
         assert [glimpse.state for glimpse in crawlers] == [WorkerState.WAITING] * 2
         assert opened == [("visits that have not ended", 1)]
+
+    def test_verdicts_are_counted_as_they_come(self) -> None:
+        play = crawled({A: links(f"{A}1")}, default=MISSING)
+
+        assert play.run.counts == {State.OK: 1, State.BROKEN: 1}

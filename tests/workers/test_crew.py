@@ -1,7 +1,7 @@
 """The crew: deaths, the lives of a request, and when another worker makes no sense."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ronda.workers.crew import LIVES, Crew, Fate, Glimpse, Member
@@ -51,6 +51,7 @@ class TestTheRoll:
 
         assert [member.name for member in crew.of(Role.CRAWLER)] == ["crawler 1"]
 
+    @settings(deadline=None)
     @given(st.lists(ROLES))
     def test_everybody_is_in_one_role(self, roles: list[Role]) -> None:
         crew = Crew()
@@ -127,6 +128,7 @@ class TestDeath:
 
         assert fates[-1] is Fate.GIVEN_UP
 
+    @settings(deadline=None)
     @given(st.permutations(["a"] * 3 + ["b"] * 2 + ["c"]))
     def test_lives_are_counted_for_each(self, deaths: list[str]) -> None:
         crew = Crew(strict=True)
@@ -151,6 +153,7 @@ class TestALostCrew:
 
         assert fates == [Fate.AGAIN] * (LIVES * size) + [Fate.LOST_CREW]
 
+    @settings(deadline=None)
     @given(st.lists(st.booleans(), max_size=200), st.integers(1, 5))
     def test_never_while_somebody_finishes_something(
         self, deaths: list[bool], size: int

@@ -74,6 +74,7 @@ class TestBounds:
 
         played(play())
 
+    @settings(deadline=None)
     @given(
         st.lists(st.integers(0, 20), max_size=40),
         st.integers(1, 4),

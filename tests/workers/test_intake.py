@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from fake_parts import QUICK, Play, found, page, with_check
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ronda.config import Crawl
@@ -53,6 +53,7 @@ class Odd:
 
 
 class TestOnce:
+    @settings(max_examples=30, deadline=None)
     @given(st.lists(st.sampled_from([A, B, f"{A}x", f"{A}x#y"]), max_size=12))
     def test_however_often_a_url_stands_it_is_asked_once(self, urls: list[str]) -> None:
         play = taken_in(*found(*urls))

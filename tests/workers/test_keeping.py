@@ -5,9 +5,9 @@ import threading
 from typing import Any
 
 import pytest
-from fakes import START, FakeClock
 from msgspec.structs import replace
 
+from fakes import START, FakeClock
 from ronda.model import Answer, Hop, Request, Target, Visit
 from ronda.targets import media_type
 from ronda.workers.keeping import Keeping

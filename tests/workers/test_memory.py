@@ -18,13 +18,14 @@ from fake_parts import (
 from msgspec.structs import replace
 
 from ronda.clock import SystemClock
-from ronda.config import Crawl
+from ronda.config import Crawl, Frontier
 from ronda.errors import UsageError
 from ronda.frontier import Scope
 from ronda.frontier.reach import Reach
 from ronda.model import Answer, Found, Place, Request, Result, State, Target
 from ronda.simulation.loop import VirtualClock
 from ronda.store.crawls import CrawlStore
+from ronda.store.overflow import Overflow
 from ronda.workers.events import Events
 from ronda.workers.memory import Memory
 from ronda.workers.run import Run
@@ -94,7 +95,7 @@ def killed_after(count: int) -> Any:
     """Lets a run be cut off as soon as it has so many verdicts."""
 
     async def watch(run: Run) -> None:
-        while run.done < count:
+        while run.done < count:  # noqa: ASYNC110  # in the very turn
             await asyncio.sleep(0)
 
     return {"watch": watch, "cut_off": True, "workers": 1}
@@ -147,6 +148,20 @@ class TestCommits:
 
         asyncio.run(play())
 
+    def test_a_full_disk_is_raised_where_nobody_else_is_told(
+        self, tmp_path: Path
+    ) -> None:
+        class Full(CrawlStore):
+            def commit(self) -> None:
+                raise UsageError("--db: database or disk is full")
+
+        async def play() -> None:
+            with Full(tmp_path / "db") as store:
+                Memory(store, SystemClock()).commit()
+
+        with pytest.raises(UsageError, match="disk is full"):
+            asyncio.run(play())
+
     def test_a_full_disk_ends_the_run_by_raising(self, tmp_path: Path) -> None:
         class Full(CrawlStore):
             def commit(self) -> None:
@@ -197,11 +212,11 @@ class TestHosts:
         first = VirtualClock()
         crawl.play({A: links(f"{A}1")}, settings=self.POLITE, clock=first)
         second = VirtualClock()
-        second.moment, second.offset = 1003.0, first.seconds
+        second.moment, second.offset = 1001.0, first.seconds
 
         play = crawl.play({A: OK}, settings=self.POLITE, clock=second)
 
-        # Both ask `a.test` first; the second process began 3 seconds after the first
+        # Both ask `a.test` first; the second process began a second after the first
         # one had asked for the last time.
         assert play.reasons == {A: "http_200"}
         assert second.moment >= 1010.0
@@ -296,6 +311,28 @@ class TestResuming:
 
         assert play.summary.site is not None
         assert play.summary.site.pages == 10
+
+    @pytest.mark.parametrize("part", ["survey", "reach"])
+    def test_a_run_that_is_no_crawl_goes_on_too(
+        self, crawl: Crawled, part: str
+    ) -> None:
+        crawl.play(self.WEB, **killed_after(5))
+        play = crawl.play(self.WEB, more={part: None}, resumes=True)
+
+        assert play.summary.left == 0
+        assert set(play.reasons) == {HERE, *self.URLS, f"{HERE}x"}
+
+    def test_what_finds_no_room_waits_on_disk(self, crawl: Crawled) -> None:
+        overflow = Overflow()
+        tight = replace(QUICK, frontier=Frontier(capacity=1))
+        crawl.play(self.WEB, **killed_after(3))
+        play = crawl.play(
+            self.WEB, settings=tight, more={"overflow": overflow}, resumes=True
+        )
+        overflow.close()
+
+        assert play.summary.left == 0
+        assert set(play.reasons) == {HERE, *self.URLS, f"{HERE}x"}
 
     def test_links_out_of_scope_stay_out(self, crawl: Crawled) -> None:
         out = Scope([], [f"{HERE}5"])

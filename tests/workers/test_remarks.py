@@ -9,6 +9,8 @@ from ronda.workers.crew import Crew
 from ronda.workers.events import Events
 from ronda.workers.remarks import last_line, remarks
 
+FAILED = "failed, and was not called again"
+
 
 class Told:
     """Anything with some attributes."""
@@ -53,8 +55,7 @@ class TestRemarks:
             "2 illegal changes of a worker's state",
             "3 requests hung, and had to be given up",
             "the loop was held up",
-            "the plug-in mine.link_found failed, and was not called again: "
-            "ValueError: x",
+            f"the plug-in mine.link_found {FAILED}: ValueError: x",
         ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from fake_parts import QUICK, Play, Reply, found, page, with_check
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -44,6 +44,7 @@ def site(survey: Survey, **places: tuple[Place, ...]) -> Any:
 
 
 class TestSlowest:
+    @settings(deadline=None)
     @given(st.lists(st.floats(0.0, 100.0), max_size=40))
     def test_they_are_the_slowest_with_the_slowest_first(
         self, seconds: list[float]
@@ -65,6 +66,7 @@ class TestSlowest:
 
 
 class TestDuplicates:
+    @settings(deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3)), max_size=30))
     def test_pages_are_equal_whose_digests_are(
         self, pages: list[tuple[int, int]]
@@ -159,12 +161,19 @@ class TestCounts:
 
     def test_what_an_earlier_process_read_is_counted_too(self) -> None:
         survey = Survey()
-        result = Result(url=A, verdict=State.OK, reason="http_200", message="")
+        result = Result(
+            url=A,
+            verdict=State.OK,
+            reason="http_200",
+            message="",
+            media_type="text/html",
+        )
+        style = replace(result, url=f"{A}style", media_type="text/css")
         timings = Timings(total=3.0)
         pages = [
             replace(result, bytes=10, digest=digest(1), timings=timings),
             replace(result, url=f"{A}2", bytes=5, digest=digest(1), status=304),
-            replace(result, url=f"{A}image", bytes=7),
+            replace(style, bytes=7, digest=digest(1)),
             replace(
                 result,
                 url=f"{A}moved",

@@ -91,8 +91,7 @@ class TestWatching:
         async def play() -> list[threading.Thread]:
             async with Watchdog(LATE, BEAT):
                 await asyncio.sleep(0)
-                ours = [t for t in threading.enumerate() if t.name == "watchdog"]
-            return ours
+                return [t for t in threading.enumerate() if t.name == "watchdog"]
 
         ours = asyncio.run(play())
         for thread in ours:

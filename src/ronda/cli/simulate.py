@@ -50,7 +50,10 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command(short_help="Try out a round on a made-up web.")
 @click.option(
-    "--seed", default=0, help="Makes the web: the same seed, the same web and round."
+    "--seed",
+    type=click.IntRange(0, 1 << 64),
+    default=0,
+    help="Makes the web: the same seed, the same web and round.",
 )
 @click.option(
     "--hosts", type=click.IntRange(1, _MOST), default=100_000, help="Hosts of the web."
@@ -153,12 +156,12 @@ def _watched(question: Question, wanted: bool) -> Forecast:
     """The forecast, with lines on standard error while it is made."""
     said = time.monotonic()
     for told in foretell(question):
-        if isinstance(told, Forecast):
-            return told
-        if wanted and time.monotonic() - said >= EVERY:
+        late = time.monotonic() - said >= EVERY
+        if wanted and late and isinstance(told, Progress):
             said = time.monotonic()
             click.echo(_line(told, question.traits.urls), err=True)
-    raise UsageError("the simulation told nothing")
+    assert isinstance(told, Forecast)  # noqa: S101  # it is always the last
+    return told
 
 
 def _line(told: Progress, urls: int) -> str:
@@ -192,8 +195,9 @@ def _told(question: Question, found: Forecast) -> Iterator[str]:
 def _memory(found: Forecast) -> str:
     each = found.memory / max(found.urls, 1)
     return (
-        f"{found.memory / 1e6:,.0f} MB at the peak, {each:,.0f} bytes a URL: queues, "
-        "what was seen, and the made-up web itself; not connections and pages"
+        f"{found.memory / 1e6:,.0f} MB at the peak, {each:,.0f} bytes a URL; some "
+        f"{found.made_up / 1e6:,.0f} MB of it are the made-up web, and connections "
+        "and pages come on top"
     )
 
 
@@ -235,6 +239,7 @@ def _structured(question: Question, found: Forecast) -> dict[str, Any]:
         "workers": found.workers,
         "utilisation": round(found.utilisation, 4),
         "memory_bytes": found.memory,
+        "made_up_bytes": found.made_up,
         "counts": found.counts,
         "holders": found.holders,
         "broken": found.broken,

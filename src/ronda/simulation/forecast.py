@@ -40,6 +40,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
     busy: float = 0.0  # seconds that all workers spent asking
     workers: int = 0
     memory: int = 0  # bytes at the peak, above a process that has not begun
+    made_up: int = 0  # of them, about so many for the web, which a real round spares
     broken: tuple[str, ...] = ()  # rules of politeness; there must be none
 
     @property
@@ -82,5 +83,6 @@ def merged(parts: list[Forecast]) -> Forecast:
         busy=sum(part.busy for part in parts),
         workers=sum(part.workers for part in parts),
         memory=sum(part.memory for part in parts),
+        made_up=sum(part.made_up for part in parts),
         broken=tuple(words for part in parts for words in part.broken),
     )

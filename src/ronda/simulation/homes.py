@@ -11,6 +11,7 @@ from ronda.simulation.umpire import Asked
 DELAYS = (2.0, 5.0, 10.0)  # seconds of Crawl-delay that are asked for
 LIVES = (300.0, 3600.0, 86_400.0)  # seconds that an address holds
 SHORT_LIVES = (2.0, 20.0, 300.0)  # of hosts that move
+BYTES = 800  # of memory that one host takes here, with its server and its name
 SPREAD = 0.7  # of the pace of hosts, and of the answers of one host (log-normal)
 
 

@@ -6,6 +6,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from ronda.errors import RondaError
+
 Tell = Callable[[Any], None]  # how a process says something
 Work = Callable[[Any, Tell], None]
 
@@ -16,6 +18,9 @@ def share_out(work: Work, shares: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     Args:
         work: a function of a module; it is told its share, and how to tell.
         shares: what can be sent to another process.
+
+    Raises:
+        RondaError: a process died before its work was over.
     """
     # Spawned, not forked: their memory is to be measured from nothing.
     context = get_context("spawn")
@@ -41,13 +46,19 @@ def _listen(pipes: dict[Connection, int]) -> Iterator[tuple[int, Any]]:
         for pipe in wait(list(pipes)):
             assert isinstance(pipe, Connection)  # noqa: S101  # nothing else is given
             try:
-                yield pipes[pipe], pipe.recv()
+                told = pipe.recv()
             except EOFError:
+                words = "a process of the simulation has died: too little memory?"
+                raise RondaError(words) from None
+            if told is None:
                 del pipes[pipe]
                 pipe.close()
+            else:
+                yield pipes[pipe], told
 
 
 def _work(work: Work, share: Any, pipe: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started us ends us
     work(share, pipe.send)
+    pipe.send(None)  # it is over
     pipe.close()

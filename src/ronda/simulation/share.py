@@ -10,7 +10,7 @@ from ronda.config import Settings
 from ronda.model import Found, Place, Visit
 from ronda.simulation.chance import Chance
 from ronda.simulation.forecast import HOLDING, Forecast, Holder, Progress, Question
-from ronda.simulation.homes import Home, server_of
+from ronda.simulation.homes import BYTES, Home, server_of
 from ronda.simulation.listing import listing
 from ronda.simulation.processes import Tell
 from ronda.simulation.stage import Stage, Trial
@@ -42,6 +42,7 @@ def simulate(share: tuple[Question, int], tell: Tell) -> None:
             busy=stage.web.seconds,
             workers=settings.fetch.concurrency,
             memory=_memory("VmHWM") - before,
+            made_up=BYTES * len(stage.web.homes),
             broken=tuple(stage.umpire.broken),
         )
     )

@@ -69,16 +69,32 @@ class Book:
 
     def places(self, url: str) -> tuple[Place, ...]:
         """Where a URL stands."""
-        return self._spool.places(url)
+        if not self._fragments:
+            return self._spool.places(url)
+        parts = self._wanted.get(url, ())
+        return tuple(p for part in parts for p in self._spool.places(_url(url, part)))
 
     def restore(self, result: Result) -> None:
         """Take in what was recorded before the run was interrupted."""
         self._count(result)
 
     def record(
-        self, visit: Visit, found: Verdict, answer: Answer, digest: str = ""
+        self,
+        visit: Visit,
+        found: Verdict,
+        answer: Answer,
+        digest: str = "",
+        kind: str = "",
     ) -> Result | None:
-        """Count a verdict, and keep it if any report wants it."""
+        """Count a verdict, and keep it if any report wants it.
+
+        Args:
+            visit: whose it is.
+            found: the verdict.
+            answer: the evidence.
+            digest: of the body, if anybody wants to know.
+            kind: the Content-Type, if it is not that of the answer.
+        """
         if found.state is not State.OK:
             found = self._accept(found, answer.status)
         if not self._fragments:
@@ -86,7 +102,7 @@ class Book:
             wanted = found.state is not State.OK or self._keep_ok or bool(visit.hops)
             if not wanted and not self._remember:
                 return None
-            result = self._result(visit, found, answer, digest)
+            result = self._result(visit, found, answer, digest, kind)
             if wanted:
                 self._keep(result)
             return result
@@ -95,7 +111,7 @@ class Book:
         if answer.body and not answer.cut:
             kind = answer.header("content-type")
             anchors = self._anchors(answer.body, visit.request.url, kind)
-        result = self._result(visit, found, answer, digest)
+        result = self._result(visit, found, answer, digest, kind)
         self._pages[page] = (found, result, anchors)
         for fragment in self._wanted.get(page, ()):
             self._judge_part(page, fragment)
@@ -127,8 +143,9 @@ class Book:
             self._listener(result)
 
     def _result(
-        self, visit: Visit, found: Verdict, answer: Answer, digest: str
+        self, visit: Visit, found: Verdict, answer: Answer, digest: str, kind: str
     ) -> Result:
+        kind = kind or answer.header("content-type")
         moment = self._clock.utc().isoformat(timespec="milliseconds")
         return Result(
             url=visit.target.url,
@@ -145,7 +162,7 @@ class Book:
             attempts=visit.attempts - (answer.error == RESTING),  # not asked
             directives=tuple(sorted(directives(answer, self._agent))),
             depth=visit.target.depth,
-            media_type=answer.header("content-type").partition(";")[0].strip().lower(),
+            media_type=kind.partition(";")[0].strip().lower(),
             digest=digest,
             evidence=answer.error_text if found.reason == "worker_died" else "",
         )

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
-from ronda.errors import RondaError
+from ronda.errors import CrewError, UsageError
 from ronda.workers.crew import Crew, Fate, Member
 from ronda.workers.states import Role, WorkerState
 
@@ -64,7 +64,7 @@ class Foreman:
             except Exception as error:
                 # A full disk or a wrong setting: no other worker fares better. But
                 # whatever is raised while asking is the fault of what was asked.
-                grave = isinstance(error, RondaError | OSError)
+                grave = isinstance(error, UsageError | CrewError | OSError)
                 if grave and member.state is not WorkerState.DOWNLOADING:
                     raise
                 log.exception("a worker died: %s on=%s", member.name, member.on)

@@ -1,7 +1,8 @@
 """Requests that hang: given up softly, and if that does not help, with their worker."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from itertools import chain
 
 from ronda.clock import Clock
 from ronda.frontier import Lease
@@ -19,7 +20,6 @@ class Held:
         "ended",
         "lease",
         "member",
-        "soft",
         "trans",
         "until",
         "visit",
@@ -32,7 +32,6 @@ class Held:
         self.ended = False  # its lease
         self.member = member
         self.until = until
-        self.soft = False  # it was given up softly
         self.asking: Awaitable[Answer] | None = None
 
 
@@ -52,14 +51,29 @@ class Hangs:
         self._cut_off = cut_off  # the hard way
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self.held: dict[int, Held] = {}  # by TRANS id, the oldest first
+        # By TRANS id, the first that is due first: those that are on time, and those
+        # that were given up softly.
+        self.held: dict[int, Held] = {}
+        self._given_up: dict[int, Held] = {}
         self.count = 0
+
+    def __iter__(self) -> Iterator[int]:
+        return chain(self.held, self._given_up)
+
+    def all(self) -> Iterator[Held]:
+        """Everything that is held."""
+        return chain(self.held.values(), self._given_up.values())
 
     def begin(self, held: Held) -> None:
         """A request is made."""
         self.held[held.trans] = held
         if self._timer is None:
             self._timer = self._loop.call_later(self.seconds, self._look)
+
+    def end(self, trans: int) -> None:
+        """A request is over."""
+        if self.held.pop(trans, None) is None:
+            self._given_up.pop(trans, None)
 
     def progress(self, trans: int) -> None:
         """Something was heard of a request: it is alive."""
@@ -69,23 +83,34 @@ class Hangs:
             self.held[trans] = held  # at the end: deadlines stay in order
 
     def _look(self) -> None:
-        self._timer = None
         now = self._now()
-        while self.held:
-            trans, held = next(iter(self.held.items()))
-            if held.until > now:
-                self._timer = self._loop.call_later(held.until - now, self._look)
-                return
-            del self.held[trans]
-            self.count += not held.soft
-            if not held.soft and self._give_up(held):
-                held.soft = True
+        for held in _overdue(self._given_up, now):
+            self._cut_off(held)
+        for held in _overdue(self.held, now):
+            self.count += 1
+            if self._give_up(held):
                 held.until = now + GRACE
-                self.held[trans] = held
+                self._given_up[held.trans] = held
             else:
                 self._cut_off(held)
+        firsts = (next(iter(d.values())) for d in (self.held, self._given_up) if d)
+        next_at = min((held.until for held in firsts), default=None)
+        self._timer = None
+        if next_at is not None:
+            self._timer = self._loop.call_later(next_at - now, self._look)
 
     def close(self) -> None:
         """Look no more."""
         if self._timer is not None:
             self._timer.cancel()
+
+
+def _overdue(held: dict[int, Held], now: float) -> list[Held]:
+    """Those whose time is over, which are then no longer there."""
+    found = []
+    while held:
+        trans, first = next(iter(held.items()))
+        if first.until > now:
+            break
+        found.append(held.pop(trans))
+    return found

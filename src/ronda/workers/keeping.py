@@ -45,6 +45,7 @@ class Keeping:
         self._mirror = mirror
         self._archive = archive
         self._media_type = media_type  # by the name, where the server does not know
+        self._now = clock.now
         self._epoch = clock.epoch() - clock.now()
 
     def has(self, url: str) -> bool:
@@ -57,7 +58,7 @@ class Keeping:
 
     def _save(self, visit: Visit, answer: Answer) -> None:
         if self._archive is not None:
-            at = self._epoch + (answer.sent_at or 0.0)
+            at = self._epoch + (answer.sent_at or self._now())
             self._archive.add(visit.request, answer, at)
         # What was cut is no page, and an unchanged one is there already.
         if self._mirror is None or answer.status != 200 or answer.cut:

@@ -124,8 +124,9 @@ class Pushing:
             else:
                 self._memory.unchanged(url)
         if self._survey is not None:
-            digest = "" if push.is_copy else page.digest
-            self._survey.read(page.visit, page.answer, digest)
+            if "html" in page.kind.lower():  # not a style, a sitemap or a list
+                digest = "" if push.is_copy else page.digest
+                self._survey.read(page.visit, page.answer, digest)
             self._survey.named(push.named or ())
         if self._parts.events:
             self._parts.events.page_parsed(url, page.answer)
@@ -158,7 +159,7 @@ class _Push:
             if isinstance(found, Found):
                 if self.kept is not None:
                     self.kept.append(found)
-                if self.named is not None:
+                if self.named is not None and not found.reads:  # an index's are none
                     self.named.append(found.url)
                 if found.rel and "canonical" in found.rel:
                     self.is_copy |= found.url != self.page.visit.request.url

@@ -182,6 +182,11 @@ class Reading:
         else:
             self._balance.pages_read += 1
 
+    def close(self) -> None:
+        """Let everybody go who waits for a page, or for room."""
+        self.pages.close()
+        self.works.close()
+
     async def wind_up(
         self,
         fetchers: Sequence[asyncio.Task[None]],

@@ -212,7 +212,7 @@ class Run:
 
     def _say_working(self, now: float) -> None:
         """Keep alive what is held here: its own deadline is watched by `Hangs`."""
-        for trans in self._hangs.held:
+        for trans in self._hangs:
             self._frontier.working(trans, now)
 
     def begin(self, item: Item) -> Visit:
@@ -263,7 +263,7 @@ class Run:
         """
         trans, lease, visit = held.trans, held.lease, held.visit
         now = lease.ended_at = self._now()
-        self._hangs.held.pop(trans, None)
+        self._hangs.end(trans)
         if not self._frontier.holds(trans):
             self._feedback.came_late(lease, visit, answer)
             return None  # taken back meanwhile: another worker has it
@@ -320,7 +320,7 @@ class Run:
         digest = ""
         if self._survey is not None:
             digest = self._pushing.digest(visit, answer)
-        result = self._book.record(visit, found, named, digest)
+        result = self._book.record(visit, found, named, digest, kind)
         server = lease.server
         public = server is None or self._parts.is_public(server.address)
         return Page(visit, answer, public, parent, True, result, digest, kind)
@@ -407,11 +407,12 @@ class Run:
                 self._end(begin_bare(target), found, Answer())
         if fate is Fate.LOST_CREW:
             self.stop(f"the crew could not be rebuilt: {last_line(error)}")
+            self.reading.close()
         self._pass_on()
 
     def _take_over(self, held: Held, fate: Fate, error: BaseException) -> None:
         now = held.lease.ended_at = self._now()
-        self._hangs.held.pop(held.trans, None)
+        self._hangs.end(held.trans)
         if fate is not Fate.GIVEN_UP:
             # If it is neither held nor ended, it was taken back: another has it.
             if not self._frontier.give_back(held.trans, now) and held.ended:
@@ -479,7 +480,7 @@ class Run:
 
     def close(self) -> None:
         """Tell the log of what was still under way when the run was cut off."""
-        for held in self._hangs.held.values():
+        for held in self._hangs.all():
             self._feedback.cut_off(held.lease, held.visit)
 
     def _spawn(

@@ -35,7 +35,7 @@ class Survey:
     def restore(self, result: Result) -> None:
         """A page was read before the crawl was interrupted."""
         self.bytes += result.bytes
-        if result.digest:
+        if result.digest and "html" in result.media_type:
             self.unchanged += result.status == 304
             url = result.hops[-1].to if result.hops else result.url
             self._count(url, result.timings.total, result.digest)

@@ -47,15 +47,19 @@ class Watchdog:
     ) -> None:
         self._over.set()
         self._timer.cancel()
+        self._measure()
 
     def _sign(self) -> None:
+        self._measure()
+        self._timer = self._loop.call_later(self._beat, self._sign)
+
+    def _measure(self) -> None:
         now = time.monotonic()
         lag = now - self._seen_at - self._beat
         if self._told:
             self.longest = max(self.longest, lag)
         self._told = False
         self._seen_at = now
-        self._timer = self._loop.call_later(self._beat, self._sign)
 
     def _watch(self) -> None:
         while not self._over.wait(self._beat):
