@@ -98,6 +98,19 @@ class TestKills:
         # Those that were asked for, and those that had just come.
         assert len(pages) - len(set(pages)) <= kills * 2 * AT_ONCE
 
+    def test_one_that_was_killed_before_it_began_begins(
+        self, ronda: Command, site: Site
+    ) -> None:
+        pages = grown(site, 5)
+        command = (site.url(), "--db", "site.db")
+        log = ronda.folder / "site.db-wal"  # what SQLite writes first
+        process = ronda.start("crawl", *command)
+        ended_when(process, lambda: log.exists() and log.stat().st_size > 0)
+
+        ended = crawl(ronda, *command)
+
+        assert {site.url(path) for path in pages} <= set(ended.results)
+
     def test_no_host_is_asked_early_by_the_next_process(
         self, ronda: Command, site: Site
     ) -> None:
@@ -325,6 +338,21 @@ class TestInOrder:
         assert first.summary["left"] > 0
         assert first.summary["left_at"] == {HOST: first.summary["left"]}
         assert found(again) == found(whole)
+
+    def test_a_second_crawl_that_was_killed_knows_what_is_unchanged(
+        self, ronda: Command, site: Site
+    ) -> None:
+        pages = grown(site, 30)
+        command = (site.url(), "--db", "site.db", "--concurrency", "1")
+        first = crawl(ronda, *command)
+        assert killed_at(ronda, site, 15, *command)
+
+        again = resumed(ronda, *command)
+
+        assert (again.code, again.summary["left"]) == (1, 0)
+        assert places(again) == places(first)
+        whole = again.summary["site"]
+        assert (whole["pages"], whole["unchanged"]) == (len(pages), len(pages))
 
     def test_a_crawl_that_has_ended_is_not_gone_on_with(
         self, ronda: Command, site: Site

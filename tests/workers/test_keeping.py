@@ -123,7 +123,6 @@ class TestTheArchive:
 
         assert len(mirror.saved) == len(archive.added) == 1
 
-    @pytest.mark.xfail(reason="a moment that is not known is that of the boot")
     def test_an_answer_whose_moment_is_not_known_is_of_now(self) -> None:
         archive = FakeArchive()
         clock = FakeClock(now=500.0)

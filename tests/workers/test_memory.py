@@ -12,7 +12,6 @@ from fake_parts import (
     Reply,
     found,
     page,
-    with_check,
     with_politeness,
 )
 from msgspec.structs import replace
@@ -359,19 +358,6 @@ class TestResuming:
 
         assert play.reasons.get("odd:thing") == "scheme_unsupported"
         assert play.summary.left == 0
-
-    @pytest.mark.xfail(reason="of a page's fragments only the page is remembered")
-    def test_parts_of_pages_have_their_verdicts(self, crawl: Crawled) -> None:
-        body = '<p id="there">' + "".join(
-            f'<a href="{u}#there">x</a>' for u in self.URLS
-        )
-        web: dict[str, Reply] = dict.fromkeys([HERE, *self.URLS], page(body))
-        fragments = with_check(QUICK, fragments=True)
-        crawl.play(web, settings=fragments, **killed_after(6))
-        play = crawl.play(web, settings=fragments, resumes=True)
-
-        assert play.summary.left == 0
-        assert {f"{url}#there" for url in self.URLS} <= set(play.reasons)
 
     def test_links_that_a_plug_in_refused_stay_refused(self, crawl: Crawled) -> None:
         class Plugin:

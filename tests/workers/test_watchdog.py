@@ -74,7 +74,6 @@ class TestWatching:
 
         assert (dog.count, dog.words) == (0, "")
 
-    @pytest.mark.xfail(reason="how long it was is only known at the next beat")
     def test_one_that_blocks_to_the_very_end_is_told_with_its_time(self) -> None:
         async def play() -> Watchdog:
             async with Watchdog(LATE, BEAT) as dog:

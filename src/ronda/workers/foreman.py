@@ -16,6 +16,11 @@ Loop = Callable[[Member], Coroutine[Any, Any, None]]
 Inherit = Callable[[Member, Fate, BaseException], None]
 
 
+def is_grave(error: Exception) -> bool:
+    """A full disk or a wrong setting: no other worker fares better."""
+    return isinstance(error, UsageError | CrewError | OSError)
+
+
 class Foreman:
     """Lets workers work until each of them comes back."""
 
@@ -60,12 +65,11 @@ class Foreman:
                 if not self._was_cut_off(member):
                     member.become(WorkerState.STOPPED, self._now())
                     raise
-                died: BaseException = error
+                died: BaseException = TimeoutError("it hung, and was cut off")
+                died.__cause__ = error
             except Exception as error:
-                # A full disk or a wrong setting: no other worker fares better. But
-                # whatever is raised while asking is the fault of what was asked.
-                grave = isinstance(error, UsageError | CrewError | OSError)
-                if grave and member.state is not WorkerState.DOWNLOADING:
+                # But whatever is raised while asking is the fault of what was asked.
+                if is_grave(error) and member.state is not WorkerState.DOWNLOADING:
                     raise
                 log.exception("a worker died: %s on=%s", member.name, member.on)
                 died = error

@@ -75,13 +75,6 @@ class Hangs:
         if self.held.pop(trans, None) is None:
             self._given_up.pop(trans, None)
 
-    def progress(self, trans: int) -> None:
-        """Something was heard of a request: it is alive."""
-        held = self.held.pop(trans, None)
-        if held is not None:
-            held.until = self._now() + self.seconds
-            self.held[trans] = held  # at the end: deadlines stay in order
-
     def _look(self) -> None:
         now = self._now()
         for held in _overdue(self._given_up, now):

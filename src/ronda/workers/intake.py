@@ -17,6 +17,7 @@ from ronda.workers.visits import begin, charged
 log = logging.getLogger(__name__)
 
 MANY = 10_000  # problems that are told one by one
+UNFOLLOWED = 100_000  # pages that are not followed, and remembered as such
 
 
 class Intake:
@@ -35,6 +36,7 @@ class Intake:
         self._start = start  # told each item that is to be asked
         self.excluded: set[str] = set()
         self.beyond: Counter[str] = Counter()  # links not followed, by rule
+        self.unfollowed: set[str] = set()  # pages of them
         self.problems: list[Problem] = []
 
     def admit(self, found: Found | Problem) -> None:
@@ -95,6 +97,8 @@ class Intake:
         step = self._reach.judge(page, found.place.tag, found.rel, parent, nofollow)
         if step.beyond:
             self.beyond[step.beyond] += 1
+            if len(self.unfollowed) < UNFOLLOWED:
+                self.unfollowed.add(page)
         rank = self._rank(page, step.depth, step.asset)
         return Target(
             page,

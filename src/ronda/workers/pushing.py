@@ -42,8 +42,6 @@ class Pushing:
     def parent(self, visit: Visit, kind: str) -> Target | None:
         """The page whose links are seen from where it was at last; None: unwanted."""
         target = visit.target
-        if not target.reads:
-            return None
         if self._parts.reach is None:
             return target
         if self._is_read_elsewhere(visit):
@@ -62,12 +60,10 @@ class Pushing:
         Else its links would be told twice.
         """
         url = visit.request.url
-        if not visit.hops:
-            return url in self._led_to
-        if url in self._parts.book or url in self._led_to:
+        if url in self._led_to:
             return True
-        self._led_to.add(url)
-        return False
+        found = bool(visit.hops) and url in self._parts.book
+        return found and url not in self._intake.unfollowed
 
     def digest(self, visit: Visit, answer: Answer) -> str:
         """What tells a page from another: of its body, or as it was known."""
@@ -81,6 +77,8 @@ class Pushing:
     async def push(self, page: Page, parent: Target) -> None:
         """Let every link of a page be taken in."""
         answer = page.answer
+        if self._parts.reach is not None and self._is_read_elsewhere(page.visit):
+            return  # since it came
         if answer.cut and answer.body:
             limit = self._parts.settings.fetch.body_limit
             words = f"longer than {limit:,} bytes (body_limit): links may be missing"
@@ -94,6 +92,8 @@ class Pushing:
         else:
             await self._push_large(push)
         self._remember(push)
+        if page.visit.hops:
+            self._led_to.add(page.visit.request.url)
 
     def _says_nofollow(self, answer: Answer) -> bool:
         if self._parts.reach is None:

@@ -1,6 +1,7 @@
 """One run: what comes in, what is under way, what has ended, and when all is over."""
 
 import asyncio
+import logging
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
@@ -32,7 +33,7 @@ from ronda.workers.addresses import Addresses
 from ronda.workers.balance import Balance
 from ronda.workers.crew import Crew, Fate, Glimpse, Member
 from ronda.workers.feedback import Feedback
-from ronda.workers.foreman import Foreman
+from ronda.workers.foreman import Foreman, is_grave
 from ronda.workers.gate import Gate, Passed, has_robots
 from ronda.workers.hangs import Hangs, Held
 from ronda.workers.idle import Idle
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from ronda.workers.memory import Memory
 
 Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
+
+log = logging.getLogger(__name__)
 
 CRAWLERS = 2  # so that small pages need not wait for a large one
 MOST_LEFT = 10  # hosts that are told of with what was not checked there
@@ -108,6 +111,7 @@ class Run:
         try:
             if self._resuming is not None:
                 self._restore(self._resuming)
+                return  # the first pages are among what it knows
             async for batch in self._found:
                 for found in batch:
                     self._intake.admit(found)
@@ -346,14 +350,24 @@ class Run:
 
     def _let_go_on(self, waiting: list[tuple[Item, Passed]]) -> None:
         """Let go on, or end, those who waited for a robots.txt."""
-        for item, passed in waiting:
-            if passed is True:
-                self._frontier.put(item, self._now())
-            elif passed is False:
-                self._put(item)  # the rules were refused to a stranger's link only
-            else:
-                self._turn_away(item, passed)
         self._balance.ended += 1
+        for item, passed in waiting:
+            try:
+                self._let_one_go_on(item, passed)
+            except Exception as error:  # the others wait, and must not be forgotten
+                if is_grave(error):
+                    raise
+                log.exception("failed after robots.txt url=%s", urls.shown(_url(item)))
+                found = verdict("own_fault", last_line(error))
+                self._end(begin_bare(item), found, Answer())
+
+    def _let_one_go_on(self, item: Item, passed: Passed) -> None:
+        if passed is True:
+            self._frontier.put(item, self._now())
+        elif passed is False:
+            self._put(item)  # the rules were refused to a stranger's link only
+        else:
+            self._turn_away(item, passed)
 
     # -- what crawlers and workers do --------------------------------------------------
 
@@ -418,7 +432,8 @@ class Run:
             if not self._frontier.give_back(held.trans, now) and held.ended:
                 self._frontier.put(held.lease.item, now)
             return
-        self._frontier.done(held.trans, now)
+        if not self._frontier.done(held.trans, now) and not held.ended:
+            return  # taken back: another has it, and may fare better
         words = "".join(traceback.format_exception(error))
         if held.visit.target.robots:
             answer = Answer(error=2, error_text=last_line(error))
@@ -460,6 +475,8 @@ class Run:
             if self._memory is not None:
                 self._memory.failed = self._fail
             self._feeding = self._spawn(self.feed(), "feed")
+            if self.stopped:
+                self._feeding.cancel()
             start = partial(self._foreman.start, spawn=self._spawn)
             fetchers = start(Role.FETCHER, count)
             crawlers = start(Role.CRAWLER, CRAWLERS)

@@ -34,18 +34,19 @@ _ENDS = {_S.DIED, _S.STOPPED}  # which may come at any moment
 # The cycle of a fetcher: waiting, before work, downloading, downloaded, maybe pushing
 # and pushed, sleeping. Of a crawler: waiting, before work, working, pushing, maybe push
 # buffer, pushed, sleeping. Of a worker: waiting, before work, working, sleeping.
+# What else the seed's own cycles need is legal too.
 LEGAL: dict[WorkerState, frozenset[WorkerState]] = {
     state: frozenset(following | (_ENDS if state not in _ENDS else set()))
     for state, following in {
         _S.IDLE: {_S.WAITING},
         _S.WAITING: {_S.BEFORE_WORK, _S.PUSH_BUFFER},
         _S.BEFORE_WORK: {_S.WORKING, _S.DOWNLOADING},
-        _S.WORKING: {_S.PUSHING, _S.SLEEPING},
+        _S.WORKING: {_S.DOWNLOADING, _S.PUSHING, _S.PUSH_BUFFER, _S.SLEEPING},
         _S.DOWNLOADING: {_S.DOWNLOADED},
         _S.DOWNLOADED: {_S.PUSHING, _S.SLEEPING},
         _S.PUSHING: {_S.PUSHED, _S.PUSH_BUFFER},
-        _S.PUSH_BUFFER: {_S.PUSHED, _S.SLEEPING},
-        _S.PUSHED: {_S.SLEEPING},
+        _S.PUSH_BUFFER: {_S.WAITING, _S.BEFORE_WORK, _S.PUSHED, _S.SLEEPING},
+        _S.PUSHED: {_S.PUSH_BUFFER, _S.SLEEPING},
         _S.SLEEPING: {_S.WAITING},
         _S.DIED: set[WorkerState](),
         _S.STOPPED: set[WorkerState](),
