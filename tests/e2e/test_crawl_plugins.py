@@ -58,6 +58,13 @@ class Broken:
         raise OSError("no such luck")
 
 
+class Deadly:
+    """Kills the process before anything is asked."""
+
+    def __init__(self):
+        os.kill(os.getpid(), 9)
+
+
 class Late:
     """Says no by None, 0 and "": nothing but False is a no."""
 
@@ -73,6 +80,7 @@ faulty = told:Faulty
 silent = told:Silent
 broken = told:Broken
 late = told:Late
+deadly = told:Deadly
 missing = told:NotThere
 """
 
@@ -154,7 +162,7 @@ class TestTold:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nobody", "no plug-in 'nobody'; known: broken, diary, faulty"),
+        ("nobody", "no plug-in 'nobody'; known: broken, deadly, diary, faulty"),
         ("silent", "'silent' has none of before_request"),
         ("broken", "'broken' cannot be loaded: OSError: no such luck"),
         ("missing", "'missing' cannot be loaded: AttributeError"),

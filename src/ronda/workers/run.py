@@ -135,6 +135,8 @@ class Run:
             if isinstance(passed, Visit):
                 self._balance.begun += 1
                 item = passed
+            elif passed is False:
+                return  # it waits in the gate
             elif passed is not True:
                 self._turn_away(item, passed)
                 return
@@ -144,11 +146,11 @@ class Run:
         if self._idle:
             self._idle.wake()
 
-    def _turn_away(self, item: Item, passed: Passed) -> None:
-        """End an item that may not be asked; one that only waits is left alone."""
+    def _turn_away(self, item: Item, passed: Verdict | Answer) -> None:
+        """End an item that may not be asked."""
         if isinstance(passed, Verdict):
             self._end(self.begin(item), passed, Answer())
-        elif isinstance(passed, Answer):
+        else:
             # As if it had been asked, for the last time, and met the same fault.
             visit = self.begin(item)
             tries = self._parts.settings.fetch.retries
