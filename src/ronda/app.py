@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ronda import urls
 from ronda.clock import Clock, SystemClock
 from ronda.config import IGNORE_NAME, Crawl, Settings
+from ronda.errors import UsageError
 from ronda.fetch import Asker, Guard, Names
 from ronda.frontier import Frontier, Policy, Scope
 from ronda.frontier.priority import Priorities
@@ -107,7 +108,11 @@ def crawl_extras(
             from ronda.store.mirror import Mirror  # noqa: PLC0415
             from ronda.targets.rewrite import rewritten  # noqa: PLC0415
 
-            mirror = stack.enter_context(Mirror(Path(wanted.save), rewritten))
+            try:
+                mirror = stack.enter_context(Mirror(Path(wanted.save), rewritten))
+            except OSError as error:
+                words = f"--save {wanted.save}: {error.strerror or error}"
+                raise UsageError(words) from None
         if wanted.warc:
             from ronda.store.warc import WarcFile  # noqa: PLC0415
 

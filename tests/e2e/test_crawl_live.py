@@ -131,7 +131,6 @@ class TestEnd:
         assert len(report["results"]) == report["summary"]["checked"]
         assert not [r for r in report["summary"]["remarks"] if "worker" in r]
 
-    @pytest.mark.xfail(reason="bug: Ctrl-C cuts the report")
     def test_a_report_that_has_begun_is_written_to_its_end(
         self, ronda: Command, site: Site
     ) -> None:

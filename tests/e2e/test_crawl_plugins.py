@@ -143,7 +143,6 @@ class TestTold:
         assert len(ended.results) == 4
         assert ended.summary["remarks"] == []
 
-    @pytest.mark.xfail(reason="bug: what run_ended raises is not told")
     def test_one_that_raises_is_told_of_once_and_the_run_goes_on(
         self, ronda: Command
     ) -> None:

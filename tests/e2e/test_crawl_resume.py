@@ -190,7 +190,6 @@ class TestGoingOn:
             key: whole.summary[key] for key in keys
         }
 
-    @pytest.mark.xfail(reason="bug: places and orphans of a sitemap are lost")
     def test_what_a_sitemap_names_stands_where_it_stood(
         self, ronda: Command, site: Site
     ) -> None:
@@ -226,7 +225,6 @@ class TestGoingOn:
         assert {key: other[key] for key in keys} == {key: site[key] for key in keys}
         assert len(site["duplicates"]) == 1
 
-    @pytest.mark.xfail(reason="bug: what is beyond is forgotten")
     def test_links_that_were_not_followed_are_counted_as_before(
         self, ronda: Command
     ) -> None:
@@ -239,7 +237,6 @@ class TestGoingOn:
         assert whole.summary["site"]["beyond"] == {"nofollow": 1}
         assert again.summary["site"]["beyond"] == {"nofollow": 1}
 
-    @pytest.mark.xfail(reason="bug: half a page: its links stand nowhere", strict=False)
     def test_a_page_with_very_many_links_is_told_once(self, ronda: Command) -> None:
         """Its links come in many batches, and each may be the last before a kill."""
         some = [f"/n{number}" for number in range(500)]
@@ -281,7 +278,6 @@ class TestGoingOn:
 
         assert found(again) == found(whole)
 
-    @pytest.mark.xfail(reason="bug: traps forget what they counted")
     def test_what_traps_count_goes_on_counting(self, ronda: Command) -> None:
         links = [f"/x?sid={n}abcdefgh" for n in range(8)]
         more = [f"/x?sid={n}ijklmnop" for n in range(8)]

@@ -126,7 +126,6 @@ class TestTree:
         assert "/" not in again
         assert tree(ronda.folder / "copy") == before
 
-    @pytest.mark.xfail(reason="bug: a 304 tells no redirects")
     def test_a_redirect_to_a_page_that_is_there_already_leads_there_too(
         self, ronda: Command, site: Site
     ) -> None:
@@ -141,13 +140,7 @@ class TestTree:
 
     @pytest.mark.parametrize(
         "option",
-        [
-            pytest.param(
-                "--save",
-                marks=pytest.mark.xfail(reason="bug: it only says: File exists"),
-            ),
-            "--warc",
-        ],
+        ["--save", "--warc"],
     )
     def test_a_place_that_cannot_be_is_one_clear_line(
         self, ronda: Command, option: str

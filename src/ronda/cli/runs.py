@@ -9,7 +9,7 @@ from ronda.cli.codes import BROKEN, INTERRUPTED, UNUSABLE
 from ronda.cli.crew import told_by_signal
 from ronda.cli.outputs import Outputs
 from ronda.cli.progress import Progress
-from ronda.cli.signals import ended_by_signal
+from ronda.cli.signals import ended_by_signal, undisturbed
 from ronda.config import Settings
 from ronda.model import State, Summary
 from ronda.server import Control
@@ -45,9 +45,10 @@ async def report_on(
             finished = await ended_by_signal(run, work, settings.check.max_time)
         if not finished:
             return INTERRUPTED
+        run.end(run.summary())
         summary = run.summary()
-        run.end(summary)
-        outputs.write(spool, summary)
+        with undisturbed():
+            outputs.write(spool, summary)
     if end is not None:
         end(summary)
     return _exit_code(summary)

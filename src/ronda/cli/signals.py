@@ -3,7 +3,9 @@
 import asyncio
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from ronda.workers.run import Run
@@ -47,3 +49,19 @@ async def ended_by_signal(
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
     return not forced
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let what is being written be written; only the second Ctrl-C cuts it off."""
+
+    def hear(_number: int, _frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        words = "the report is being written; once more ends it at once"
+        sys.stderr.write(f"\n{words}\n")
+
+    before = signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

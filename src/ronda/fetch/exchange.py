@@ -283,6 +283,7 @@ class Exchange:
         if self.request.fresh:
             self.curl.setopt(pycurl.FRESH_CONNECT, 0)
         if self.request.etag or self.request.since:
+            self.curl.unsetopt(pycurl.HTTPHEADER)  # to set an empty list does nothing
             self.curl.setopt(pycurl.HTTPHEADER, self._plain)
 
 

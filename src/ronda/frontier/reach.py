@@ -100,6 +100,10 @@ class Reach:
         beyond = self._beyond(url, depth)
         return Step(not beyond, depth, outside, asset, beyond)
 
+    def recall(self, url: str) -> None:
+        """A page was let in before a crawl was interrupted: the traps count it."""
+        self._traps.why(url, self._this_year)
+
     def is_home(self, url: str) -> bool:
         """Whether a URL is of a site that a first page is of."""
         site = _site(url)

@@ -17,8 +17,13 @@ class Diary(Book):
         self._watch = watch
 
     def record(
-        self, visit: Visit, found: Verdict, answer: Answer, digest: str = ""
+        self,
+        visit: Visit,
+        found: Verdict,
+        answer: Answer,
+        digest: str = "",
+        kind: str = "",
     ) -> Result | None:
         """Count a verdict, and tell of it."""
         self._watch(visit)
-        return super().record(visit, found, answer, digest)
+        return super().record(visit, found, answer, digest, kind)

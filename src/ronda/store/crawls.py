@@ -49,6 +49,11 @@ class Known(Struct, frozen=True):
     media_type: str = ""
     size: int = 0
 
+    @property
+    def is_sitemap(self) -> bool:
+        """Whether its links are entries of a sitemap, not of a page."""
+        return "xml" in self.media_type and "html" not in self.media_type
+
 
 class CrawlStore:
     """The round under way, and the memory of pages and robots.txt over rounds."""
@@ -86,12 +91,24 @@ class CrawlStore:
         for table in ("visit", "result", "reading"):
             self._file.queue(f"DELETE FROM {table}")  # noqa: S608  # our own
         self._file.queue("DELETE FROM host WHERE next_at <= ?", now)
+        self._file.queue("DELETE FROM meta")
         self._keep(Round(now, tuple(seeds), settings))
 
     def end_round(self) -> None:
         """Say that nothing is left to do."""
         if self.round is not None:
             self._keep(replace(self.round, finished=True))
+
+    def remember(self, key: str, values: dict[str, int]) -> None:
+        """Keep some numbers of the round."""
+        data = msgspec.json.encode(values)
+        self._file.queue("INSERT OR REPLACE INTO meta VALUES (?, ?)", key, data)
+
+    def recall(self, key: str) -> dict[str, int]:
+        """Numbers of the round that were kept."""
+        for [data] in self._file.rows("SELECT value FROM meta WHERE key = ?", key):
+            return msgspec.json.decode(data, type=dict[str, int])
+        return {}
 
     def _keep(self, found: Round) -> None:
         data = msgspec.json.encode(found)

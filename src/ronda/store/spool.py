@@ -61,6 +61,14 @@ class Spool:
     def __contains__(self, url: str) -> bool:
         return self._seen.number(url) >= 0
 
+    def know(self, url: str) -> bool:
+        """Remember a URL, wherever it stands; True when it is new."""
+        new = self._seen.add(url) == len(self._last)
+        if new:
+            self._last.append(_NONE)
+            self._counts.append(0)
+        return new
+
     def note(self, url: str, place: Place) -> bool:
         """Remember that a URL stands at a place; True when the URL is new."""
         number = self._seen.add(url)

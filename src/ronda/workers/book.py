@@ -78,6 +78,10 @@ class Book:
         """Take in what was recorded before the run was interrupted."""
         self._count(result)
 
+    def know(self, url: str) -> None:
+        """Remember a URL that is on its way; where it stands may be told later."""
+        self._spool.know(url)
+
     def record(
         self,
         visit: Visit,

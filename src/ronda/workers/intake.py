@@ -70,8 +70,11 @@ class Intake:
             if self._book.note(named, fragment, found.place):
                 self._record(named, verdict("file_refused"))
 
-    def note(self, found: Found) -> None:
+    def note(self, found: Found | Problem) -> None:
         """Take in where a link stands that an earlier process put on its way."""
+        if isinstance(found, Problem):
+            self.tell(found)
+            return
         self._noted(found)
 
     def _noted(self, found: Found) -> str:

@@ -1,16 +1,18 @@
 """What a crawl remembers: written once for each turn of the event loop."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 
 from ronda.clock import Clock
 from ronda.errors import RondaError
 from ronda.frontier import Frontier, Lease
-from ronda.model import Answer, Found, Place, Result, Target
+from ronda.model import Answer, Found, Problem, Result, Target
 from ronda.store.crawls import CrawlStore, Known
 from ronda.workers.book import Book
 from ronda.workers.survey import Survey
 
+BEYOND = "beyond"
 _AT = "@"  # before an address, to tell servers from hosts
 
 
@@ -26,8 +28,9 @@ class Memory:
         self._pending = False
         self.failed: Callable[[RondaError], None] | None = None  # told, not raised at
         self._hosts: set[str] = set()  # that are known to the store
+        self.beyond: Counter[str] | None = None  # links not followed, by rule
+        self._told = 0  # of them
         self.known = store.known
-        self.links = store.links
 
     def added(self, target: Target) -> None:
         """A target is to be visited."""
@@ -39,13 +42,18 @@ class Memory:
         self._store.ended(result)
         self._soon()
 
+    def links(self, url: str) -> Iterator[Found | Problem]:
+        """The links that a page had when it was last read."""
+        return map(_unpacked, self._store.links(url))
+
     def page(
-        self, url: str, answer: Answer, digest: str, links: Sequence[Found]
+        self, url: str, answer: Answer, digest: str, links: Sequence[Found | Problem]
     ) -> None:
         """A page was read."""
         kind = answer.header("content-type").partition(";")[0].strip().lower()
         etag, since = answer.header("etag"), answer.header("last-modified")
-        self._store.page(url, Known(etag, since, digest, kind, answer.size), links)
+        known = Known(etag, since, digest, kind, answer.size)
+        self._store.page(url, known, list(map(_packed, links)))
         self._soon()
 
     def unchanged(self, url: str) -> None:
@@ -83,6 +91,9 @@ class Memory:
     def commit(self) -> None:
         """Write all that was told."""
         self._pending = False
+        if self.beyond is not None and self.beyond.total() != self._told:
+            self._told = self.beyond.total()
+            self._store.remember(BEYOND, dict(self.beyond))
         try:
             self._store.commit()
         except RondaError as error:  # a full disk
@@ -103,7 +114,7 @@ class Memory:
         self,
         book: Book,
         survey: Survey | None,
-        note: Callable[[Found], None],
+        note: Callable[[Found | Problem], None],
         put: Callable[[Target], None],
     ) -> int:
         """Go on where an earlier process was; how many pages it had let in.
@@ -115,17 +126,34 @@ class Memory:
             put: told every target that has no verdict yet.
         """
         pages = 0
-        for _, links in self._store.pages_of_round():
+        for url, links in self._store.pages_of_round():
             for found in links:
-                note(found)
-        for target, done in self._store.visits():
+                note(_unpacked(found))
+            known = self._store.known(url)
+            if survey is not None and known is not None and known.is_sitemap:
+                survey.named(f.url for f in links if f.url and not f.reads)
+        for target, _ in self._store.visits():
             pages += target.reads
-            if target.url not in book:
-                book.note(target.url, "", Place(""))
-            if not done:
-                put(target)
+            book.know(target.url)
+        # Only when all are known: one that is put may name others, as sitemaps are by
+        # a robots.txt.
+        for target in self._store.unfinished():
+            put(target)
+        if self.beyond is not None:
+            self.beyond.update(self._store.recall(BEYOND))
         for result in self._store.results():
             book.restore(result)
             if survey is not None:
                 survey.restore(result)
         return pages
+
+
+def _packed(link: Found | Problem) -> Found:
+    """A problem stands among the links as one that leads nowhere."""
+    if isinstance(link, Found):
+        return link
+    return Found("", link.place, reads=link.grave, rel=link.message)
+
+
+def _unpacked(link: Found) -> Found | Problem:
+    return link if link.url else Problem(link.place, link.rel, link.reads)

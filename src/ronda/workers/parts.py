@@ -1,6 +1,7 @@
 """What a run needs of the other rooms, and the parts that give it."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -120,11 +121,12 @@ class Memory(Protocol):
     """What outlives a crawl that is killed, and serves the next one."""
 
     failed: Callable[[RondaError], None] | None  # told that it cannot be written
+    beyond: Counter[str] | None  # links not followed, by rule
 
     def known(self, url: str) -> Known | None:
         """What is known of a page."""
 
-    def links(self, url: str) -> list[Found]:
+    def links(self, url: str) -> Iterator[Found | Problem]:
         """The links that a page had when it was last read."""
 
     def added(self, target: Target) -> None:
@@ -134,7 +136,7 @@ class Memory(Protocol):
         """A target has its verdict."""
 
     def page(
-        self, url: str, answer: Answer, digest: str, links: Sequence[Found]
+        self, url: str, answer: Answer, digest: str, links: Sequence[Found | Problem]
     ) -> None:
         """A page was read."""
 

@@ -85,7 +85,8 @@ class Pushing:
             self.tell(page, words)
         push = _Push(self._intake, page, parent, nofollow=self._says_nofollow(answer))
         push.kept = [] if self._memory is not None and not page.unchanged else None
-        is_sitemap = "xml" in page.kind and "html" not in page.kind
+        kind = page.kind.lower()
+        is_sitemap = "xml" in kind and "html" not in kind
         push.named = [] if self._survey is not None and is_sitemap else None
         if len(answer.body) <= LARGE:
             push.take(self._links(page))
@@ -147,7 +148,7 @@ class _Push:
         self.page = page
         self._parent = parent
         self._nofollow = nofollow
-        self.kept: list[Found] | None = None  # all of them, for the next time
+        self.kept: list[Found | Problem] | None = None  # for the next time
         self.named: list[str] | None = None  # entries of a sitemap
         self.is_copy = False  # it says itself that another page is the original
 
@@ -156,10 +157,17 @@ class _Push:
         parent, public, nofollow = self._parent, self.page.public, self._nofollow
         for found in links:
             self._admit(found, parent, public, nofollow)
+            if self.kept is not None:
+                self._keep(found)
             if isinstance(found, Found):
-                if self.kept is not None:
-                    self.kept.append(found)
                 if self.named is not None and not found.reads:  # an index's are none
                     self.named.append(found.url)
                 if found.rel and "canonical" in found.rel:
                     self.is_copy |= found.url != self.page.visit.request.url
+
+    def _keep(self, found: Found | Problem) -> None:
+        """What the page itself says, its links must say the next time."""
+        if self._nofollow and isinstance(found, Found):
+            found = replace(found, rel="nofollow")
+        if self.kept is not None:
+            self.kept.append(found)

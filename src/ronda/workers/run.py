@@ -111,7 +111,6 @@ class Run:
         try:
             if self._resuming is not None:
                 self._restore(self._resuming)
-                return  # the first pages are among what it knows
             async for batch in self._found:
                 for found in batch:
                     self._intake.admit(found)
@@ -230,7 +229,8 @@ class Run:
         known = self._memory.known(url)
         if known is None or not (known.etag or known.since):
             return visit
-        if keep is not None and not keep.has(url):
+        # A redirect to what is saved already is to be saved as well.
+        if keep is not None and (visit.hops or not keep.has(url)):
             return visit
         request = replace(visit.request, etag=known.etag, since=known.since)
         return replace(visit, request=request)
@@ -457,6 +457,8 @@ class Run:
             self._parts.reach.granted = pages
 
     def _resume(self, target: Target) -> None:
+        if self._parts.reach is not None and target.reads:
+            self._parts.reach.recall(target.url)
         self._balance.begun += 1
         if not self.reading.hold_back(target):
             self._put(target)
@@ -476,6 +478,7 @@ class Run:
         async with asyncio.TaskGroup() as self._tasks:
             if self._memory is not None:
                 self._memory.failed = self._fail
+                self._memory.beyond = self._intake.beyond
             self._feeding = self._spawn(self.feed(), "feed")
             if self.stopped:
                 self._feeding.cancel()
