@@ -28,7 +28,7 @@ bench: .venv/.bench ## measure against rivals; a table, and bench/results.json
 	$(PYTHON) -m bench
 
 simulate: .venv/.dev ## thousands of random webs under a virtual clock, by their seeds
-	$(PYTHON) scripts/simulate.py
+	$(PYTHON) -m ronda simulate --check 3000 --seed $$(date +%s)
 
 format: .venv/.dev ## format the code, and mend what the linter can
 	.venv/bin/ruff format

@@ -59,7 +59,7 @@ class CrawlFile:
         try:
             yield
         except sqlite3.Error as error:
-            busy = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
+            busy = getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_BUSY
             words = "in use by another process" if busy else str(error)
             raise UsageError(f"--db {self._path}: {words}") from error
         except (msgspec.MsgspecError, zlib.error) as error:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from ronda.clock import Clock
 from ronda.errors import RondaError
@@ -42,9 +42,9 @@ class Memory:
         self._store.ended(result)
         self._soon()
 
-    def links(self, url: str) -> Iterator[Found | Problem]:
+    def links(self, url: str) -> list[Found | Problem]:
         """The links that a page had when it was last read."""
-        return map(_unpacked, self._store.links(url))
+        return [_unpacked(link) for link in self._store.links(url)]
 
     def page(
         self, url: str, answer: Answer, digest: str, links: Sequence[Found | Problem]

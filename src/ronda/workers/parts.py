@@ -126,7 +126,7 @@ class Memory(Protocol):
     def known(self, url: str) -> Known | None:
         """What is known of a page."""
 
-    def links(self, url: str) -> Iterator[Found | Problem]:
+    def links(self, url: str) -> list[Found | Problem]:
         """The links that a page had when it was last read."""
 
     def added(self, target: Target) -> None:
