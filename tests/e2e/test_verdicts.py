@@ -211,6 +211,9 @@ NOT_FROM_A_SERVER = {
     "give one; test_faults.py has the code",
     "file_refused": "needs a page that names a file: test_guard.py",
     "host_resting": "needs many links to one host: test_politeness.py",
+    "not_modified": "needs a second crawl: test_crawl_again.py",
+    "vetoed": "needs a plug-in that says no: test_crawl_plugins.py",
+    "worker_died": "needs a fault of ours: workers/test_foreman.py",
 }
 RUNS = tuple(dict.fromkeys(row.run for row in ROWS))
 

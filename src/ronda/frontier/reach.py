@@ -101,7 +101,8 @@ class Reach:
         return Step(not beyond, depth, outside, asset, beyond)
 
     def recall(self, url: str) -> None:
-        """A page was let in before a crawl was interrupted: the traps count it."""
+        """Count a page that was let in before a crawl was interrupted."""
+        self.granted += 1
         self._traps.why(url, self._this_year)
 
     def is_home(self, url: str) -> bool:

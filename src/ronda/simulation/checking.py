@@ -29,5 +29,8 @@ def check(first: int, count: int, processes: int) -> Iterator[Checked]:
 def check_some(seeds: range, tell: Tell) -> None:
     """The trials of one process."""
     logging.disable()  # workers die on purpose
-    for seed in seeds:
-        tell(Checked(seed, tuple(broken(trial(seed)))))
+    try:
+        for seed in seeds:
+            tell(Checked(seed, tuple(broken(trial(seed)))))
+    finally:
+        logging.disable(logging.NOTSET)

@@ -116,16 +116,17 @@ class Memory:
         survey: Survey | None,
         note: Callable[[Found | Problem], None],
         put: Callable[[Target], None],
-    ) -> int:
-        """Go on where an earlier process was; how many pages it had let in.
+        let_in: Callable[[str], None],
+    ) -> None:
+        """Go on where an earlier process was.
 
         Args:
             book: learns what was recorded.
             survey: learns it too.
             note: told every link of every page that was read.
             put: told every target that has no verdict yet.
+            let_in: told every page that was let in.
         """
-        pages = 0
         for url, links in self._store.pages_of_round():
             for found in links:
                 note(_unpacked(found))
@@ -133,7 +134,8 @@ class Memory:
             if survey is not None and known is not None and known.is_sitemap:
                 survey.named(f.url for f in links if f.url and not f.reads)
         for target, _ in self._store.visits():
-            pages += target.reads
+            if target.reads:
+                let_in(target.url)
             book.know(target.url)
         # Only when all are known: one that is put may name others, as sitemaps are by
         # a robots.txt.
@@ -145,7 +147,6 @@ class Memory:
             book.restore(result)
             if survey is not None:
                 survey.restore(result)
-        return pages
 
 
 def _packed(link: Found | Problem) -> Found:

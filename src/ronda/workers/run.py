@@ -451,14 +451,12 @@ class Run:
         self._resuming = memory
 
     def _restore(self, memory: "Memory") -> None:
-        note, put = self._intake.note, self._resume
-        pages = memory.restore(self._book, self._survey, note, put)
-        if self._parts.reach is not None:
-            self._parts.reach.granted = pages
+        reach = self._parts.reach
+        assert reach is not None  # noqa: S101  # only crawls are resumed
+        note, put, reach.granted = self._intake.note, self._resume, 0
+        memory.restore(self._book, self._survey, note, put, reach.recall)
 
     def _resume(self, target: Target) -> None:
-        if self._parts.reach is not None and target.reads:
-            self._parts.reach.recall(target.url)
         self._balance.begun += 1
         if not self.reading.hold_back(target):
             self._put(target)
