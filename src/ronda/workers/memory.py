@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ronda.clock import Clock
 from ronda.errors import RondaError
 from ronda.frontier import Frontier, Lease
+from ronda.frontier.reach import Reach
 from ronda.model import Answer, Found, Problem, Result, Target
 from ronda.store.crawls import CrawlStore, Known
 from ronda.workers.book import Book
@@ -116,7 +117,7 @@ class Memory:
         survey: Survey | None,
         note: Callable[[Found | Problem], None],
         put: Callable[[Target], None],
-        let_in: Callable[[str], None],
+        reach: Reach | None,
     ) -> None:
         """Go on where an earlier process was.
 
@@ -125,7 +126,7 @@ class Memory:
             survey: learns it too.
             note: told every link of every page that was read.
             put: told every target that has no verdict yet.
-            let_in: told every page that was let in.
+            reach: told every page that was let in.
         """
         for url, links in self._store.pages_of_round():
             for found in links:
@@ -134,8 +135,8 @@ class Memory:
             if survey is not None and known is not None and known.is_sitemap:
                 survey.named(f.url for f in links if f.url and not f.reads)
         for target, _ in self._store.visits():
-            if target.reads:
-                let_in(target.url)
+            if target.reads and reach is not None:
+                reach.recall(target.url)
             book.know(target.url)
         # Only when all are known: one that is put may name others, as sitemaps are by
         # a robots.txt.

@@ -451,10 +451,10 @@ class Run:
         self._resuming = memory
 
     def _restore(self, memory: "Memory") -> None:
-        reach = self._parts.reach
-        assert reach is not None  # noqa: S101  # only crawls are resumed
-        note, put, reach.granted = self._intake.note, self._resume, 0
-        memory.restore(self._book, self._survey, note, put, reach.recall)
+        reach, note, put = self._parts.reach, self._intake.note, self._resume
+        if reach is not None:
+            reach.granted = 0  # the first pages are counted again
+        memory.restore(self._book, self._survey, note, put, reach)
 
     def _resume(self, target: Target) -> None:
         self._balance.begun += 1
