@@ -87,6 +87,14 @@ class Extras(Struct, frozen=True):
             self.store.end_round()
 
 
+def _other(seeds: Iterable[str]) -> str:
+    names = ", ".join(map(urls.shown, seeds))
+    return (
+        f"a crawl of {names} was interrupted; call that again to go on, or use "
+        "--restart to forget it"
+    )
+
+
 @contextmanager
 def crawl_extras(
     settings: Settings, seeds: tuple[str, ...], *, restart: bool = False
@@ -103,7 +111,10 @@ def crawl_extras(
             store = stack.enter_context(CrawlStore(Path(wanted.db)))
             resumed = not restart and store.resumable(seeds)
             if not resumed:
-                store.begin_round(seeds, "", SystemClock().epoch())
+                begun = store.round
+                if not restart and begun is not None and not begun.finished:
+                    raise UsageError(f"--db {wanted.db}: {_other(begun.seeds)}")
+                store.begin_round(seeds, SystemClock().epoch())
         if wanted.save:
             from ronda.store.mirror import Mirror  # noqa: PLC0415
             from ronda.targets.rewrite import rewritten  # noqa: PLC0415
@@ -230,10 +241,10 @@ async def check(  # noqa: PLR0913  # two commands, and what each can want
             keep=_keeping(extras, clock),
         )
         run = Run(parts, ThreadedFeed(found) if may_block else Feed(found))
-        if extras is not None and memory is not None:
+        if memory is not None and store is not None:
             memory.recall_hosts(frontier)
-            if extras.resumed:
-                run.resume(memory)
+            if extras is not None and extras.resumed:
+                run.resume(store)
         try:
             yield run
         finally:

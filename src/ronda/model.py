@@ -92,6 +92,7 @@ REQUEST_LOG, REQUEST_LOG_VERSION = "ronda requests", 1
 GUARDED = 1001  # the address guard refused; the text says why
 RESTING = 1002  # the host rests; it was not asked
 VETOED = 1003  # a plug-in said no
+ORPHANED = 1004  # the process that asked has died
 
 
 class Request(Struct, frozen=True, gc=False, array_like=True):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ronda.errors import UsageError
 from ronda.model import Certificate, Found, Hop, Place, Result, State, Target, Timings
-from ronda.store.crawls import CrawlStore, Known
+from ronda.store.crawls import DAY, CrawlStore, Known
 
 SEEDS = ["http://a.test/"]
 
@@ -146,7 +146,7 @@ def test_after_a_kill_all_that_was_committed_is_there_and_nothing_else(
 
         def crawl() -> None:
             store = CrawlStore(path)
-            store.begin_round(SEEDS, "", 0.0)
+            store.begin_round(SEEDS, 0.0)
             for step in played:
                 play(store, step)
 
@@ -170,7 +170,7 @@ def test_after_a_kill_all_that_was_committed_is_there_and_nothing_else(
 def crawl_for_ever(path: Path, tell: int) -> None:
     """Read pages of which each leads to two new ones, a commit for each page."""
     with CrawlStore(path) as store:
-        store.begin_round(SEEDS, "", 0.0)
+        store.begin_round(SEEDS, 0.0)
         store.added(target(0))
         for page in range(10**9):
             children = [2 * page + 1, 2 * page + 2]
@@ -224,9 +224,9 @@ def test_a_round_goes_on_only_from_the_same_seeds_and_until_it_has_ended(
     assert store.round is None
     assert not store.resumable(SEEDS)
 
-    store.begin_round([*SEEDS, "http://b.test/"], "digest", 5.0)
+    store.begin_round([*SEEDS, "http://b.test/"], 5.0)
     assert store.round is not None
-    assert (store.round.started_at, store.round.settings) == (5.0, "digest")
+    assert store.round.started_at == 5.0
     assert store.resumable(["http://b.test/", *SEEDS])
     assert not store.resumable(SEEDS)
 
@@ -238,7 +238,7 @@ def test_a_round_goes_on_only_from_the_same_seeds_and_until_it_has_ended(
 def test_a_round_of_which_the_values_were_others_is_not_gone_on_with(
     path: Path, store: CrawlStore
 ) -> None:
-    store.begin_round(SEEDS, "", 0.0)
+    store.begin_round(SEEDS, 0.0)
     store._file.queue("UPDATE meta SET value = replace(value, 'depth', 'height')")
     store.commit()
     store.__exit__(None, None, None)
@@ -251,20 +251,20 @@ def test_the_next_round_knows_the_pages_of_the_last_but_not_its_visits(
     store: CrawlStore,
 ) -> None:
     known = Known('"e"', "Mon, 01 Jan 2024 00:00:00 GMT", "d", "text/html", 7)
-    store.begin_round(SEEDS, "", 0.0)
+    store.begin_round(SEEDS, 0.0)
     store.added(target(0))
     store.page(url(0), known, [link(1, 0)])
     store.page(url(1), Known(), [])
     store.ended(result(0))
-    store.host("rests", 200.0, 1.0)
-    store.host("rested", 100.0, 1.0)
+    store.host("lately", 200.0, 1.0)
+    store.host("long ago", 100.0, 1.0)
     store.end_round()
 
-    store.begin_round(SEEDS, "", 100.0)
+    store.begin_round(SEEDS, DAY + 100.0)
     assert list(store.visits()) == []
     assert list(store.results()) == []
     assert list(store.pages_of_round()) == []
-    assert store.hosts() == {"rests": (200.0, 1.0)}
+    assert store.hosts() == {"lately": (200.0, 1.0)}
     assert store.known(url(0)) == known
     assert store.links(url(0)) == [link(1, 0)]
 
@@ -332,15 +332,20 @@ def test_targets_that_are_added_while_others_are_read_are_not_among_them(
     assert numbers == list(range(2500))
 
 
-def test_robots_txt_outlives_a_round_with_its_age(path: Path) -> None:
+def test_robots_txt_outlives_a_process_but_no_round(path: Path) -> None:
     moment = 1000.0
     with CrawlStore(path, wall=lambda: moment) as store:
+        store.begin_round(SEEDS, 0.0)
         store.shelf.put("http://a.test", b"User-agent: *")
-        store.begin_round(SEEDS, "", 0.0)
+        store.commit()
+    with CrawlStore(path, wall=lambda: moment) as store:
         moment = 1060.0
         assert store.shelf.get("http://a.test") == (b"User-agent: *", 60.0)
         assert store.shelf.get("http://b.test") is None
         moment = 900.0  # the clock was set back
+        assert store.shelf.get("http://a.test") is None
+        moment = 1060.0
+        store.begin_round(SEEDS, 0.0)
         assert store.shelf.get("http://a.test") is None
 
 
@@ -409,7 +414,7 @@ def test_a_file_in_no_folder_is_refused_in_one_line(tmp_path: Path) -> None:
 
 def test_a_damaged_file_is_told_of_in_one_line(path: Path) -> None:
     with CrawlStore(path) as store:
-        store.begin_round(SEEDS, "", 0.0)
+        store.begin_round(SEEDS, 0.0)
         for number in range(100):
             store.added(target(number))
             store.page(url(number), Known(), [link(1, number)])

@@ -272,10 +272,10 @@ def response_bodies(path: Path) -> list[bytes]:
         ("a.warc", b"WARC/1.1\r\n" + b"A: b\r\n" * 200_000),
         ("a.warc", b"WARC/1.1\r\nWARC-Type: warcinfo\r\n\r\n\r\n\r\n"),
         ("a.warc", b"WARC/1.1\r\nContent-Length: 1\r\n\r\nabcdefghi"),
-        ("a.warc", gzip.compress(b"WARC/1.1\r\n")),
-        ("a.warc.gz", gzip.compress(b"My diary")),
+        ("a.warc", gzip.compress(b"WARC/1.1\r\n", mtime=0)),
+        ("a.warc.gz", gzip.compress(b"My diary", mtime=0)),
         ("a.warc.gz", b"My diary"),
-        ("a.warc.gz", gzip.compress(b"WARC/1.1\r\n") + b"My diary"),
+        ("a.warc.gz", gzip.compress(b"WARC/1.1\r\n", mtime=0) + b"My diary"),
     ],
 )
 def test_a_file_that_is_not_torn_but_wrong_is_left_alone(

@@ -76,6 +76,7 @@ class FakeFetch:
         self.requests: list[Request] = []
         self.under_way = 0
         self.dropped = 0
+        self.deaths = 0
 
     async def ask(
         self, request: Request, address: str, last: bool, server: str

@@ -39,6 +39,8 @@ class FakeMirror:
 
 
 class FakeArchive:
+    appends = True
+
     def __init__(self, error: Exception | None = None) -> None:
         self.added: list[tuple[Request, Answer, float]] = []
         self._error = error

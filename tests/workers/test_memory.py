@@ -65,7 +65,7 @@ class Crawled:
         prepare = more.pop("prepare", lambda _: None)
         with CrawlStore(self.path) as store:
             if not resumes:
-                store.begin_round([self._first], "", clock.epoch())
+                store.begin_round([self._first], clock.epoch())
 
             def prepared(run: Run) -> None:
                 prepare(run)
@@ -73,7 +73,7 @@ class Crawled:
                 assert isinstance(memory, Memory)
                 memory.recall_hosts(run._frontier)
                 if resumes:
-                    run.resume(memory)
+                    run.resume(store)
 
             return Play(
                 [Found(self._first, Place(""), reads=True)],

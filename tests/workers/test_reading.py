@@ -13,6 +13,7 @@ from ronda.model import Answer, Request, Target
 from ronda.simulation.loop import VirtualClock
 from ronda.store.overflow import Overflow
 from ronda.workers.crew import Crew
+from ronda.workers.pages import Page
 from ronda.workers.reading import HEAVY, MANY
 from ronda.workers.run import Run
 from ronda.workers.states import Role, WorkerState
@@ -88,11 +89,12 @@ class TestInboxes:
         def prepare(run: Run) -> None:
             push = run._pushing.push
 
-            async def slowly(*arguments: Any) -> None:
+            async def slowly(*arguments: Any) -> Page:
                 nonlocal most
                 most = max(most, len(run.reading.pages))
-                await push(*arguments)
+                found = await push(*arguments)
                 await asyncio.sleep(1.0)
+                return found
 
             run._pushing.push = slowly  # type: ignore[method-assign]
 

@@ -50,6 +50,11 @@ def crawl(
         raise UsageError("nothing to crawl: give the URL of a first page")
     settings = load(config_file, as_settings(given))
     seeds = tuple(dict.fromkeys(map(_seed, pages)))
+    scope = app.scope(settings)
+    for seed in seeds:
+        if seed not in scope:
+            words = "left out by --include, --exclude or .rondaignore"
+            raise UsageError(f"{urls.shown(seed)}: {words}")
     return asyncio.run(crawl_sites(settings, seeds, restart=restart))
 
 

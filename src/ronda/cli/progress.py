@@ -32,6 +32,8 @@ class Progress:
         self._handle: asyncio.TimerHandle | None = None
         self._lines = 0
         self._watch = watch  # show the crew too
+        self._hosts: list[Wait] = []
+        self._look_at = 0.0
 
     async def __aenter__(self) -> Self:
         if self._wanted:
@@ -101,7 +103,11 @@ class Progress:
         return "  " + ", ".join(shown) if shown else ""
 
     def _waiting(self) -> list[str]:
-        hosts = self._run.waiting(3)
+        began = time.monotonic()
+        if began >= self._look_at:  # with many hosts, a look takes its time
+            self._hosts = self._run.waiting(3)
+            self._look_at = began + 50 * (time.monotonic() - began)
+        hosts = self._hosts
         if not hosts:
             return []
         names = ", ".join(_waits_for(wait) for wait in hosts)

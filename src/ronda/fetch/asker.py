@@ -73,6 +73,11 @@ class Asker:
         """Give up a request: its connection is closed, its answer not waited for."""
         self._engine.drop(asking.set_result)
 
+    @property
+    def deaths(self) -> int:
+        """How many processes died that asked for us."""
+        return self._engine.deaths
+
     async def _mail(self, domain: str) -> Answer:
         return await self._names.mail_servers(domain) if domain else Answer()
 

@@ -33,6 +33,8 @@ _EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLET
 class Engine:
     """Carries requests by http, https, ftp, ftps, sftp and file."""
 
+    deaths = 0  # it asks in this very process
+
     def __init__(self, settings: Fetch, guard: Guard, evidence: bool = True) -> None:
         self._settings = settings
         self._sockets = Sockets(guard, self._open_socket)

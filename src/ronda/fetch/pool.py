@@ -20,10 +20,11 @@ from ronda.config import Fetch
 from ronda.fetch.engine import Engine
 from ronda.fetch.guard import Guard
 from ronda.fetch.wire import Wire
-from ronda.model import Answer, Request
+from ronda.model import ORPHANED, Answer, Request
 
 Settle = Callable[[Answer], None]
-_CHILD_DIED = Answer(error=2, error_text="the process that asked has died")
+_CHILD_DIED = Answer(error=ORPHANED, error_text="the process that asked has died")
+LIVES = 3  # times that a child is replaced
 
 
 class Question(Struct, frozen=True, array_like=True, gc=False):
@@ -62,6 +63,7 @@ class Child:
         theirs.close()
         self._open: dict[int, Settle] = {}
         self._number = 0
+        self.dead = False
         self.wire = Wire(ours, Reply, self._receive, self._fail)
 
     def ask(self, request: Request, address: str, last: bool, settle: Settle) -> None:
@@ -90,6 +92,7 @@ class Child:
                 settle(reply.answer)
 
     def _fail(self) -> None:
+        self.dead = True
         unanswered, self._open = self._open, {}
         for settle in unanswered.values():
             settle(_CHILD_DIED)
@@ -99,10 +102,14 @@ class Pool:
     """Carries requests like one engine, on as many cores as it has processes."""
 
     def __init__(self, settings: Fetch, guard: Guard, evidence: bool = True) -> None:
+        self._make = partial(Child, settings, guard, evidence)
         self._children: list[Child] = []
         for _ in range(settings.processes):
-            sockets = [child.socket for child in self._children]
-            self._children.append(Child(settings, guard, evidence, sockets))
+            self._children.append(self._make(self._sockets()))
+        self.deaths = 0
+
+    def _sockets(self) -> list[socket.socket]:
+        return [child.socket for child in self._children]
 
     async def __aenter__(self) -> Self:
         return self
@@ -119,7 +126,15 @@ class Pool:
     def ask(self, request: Request, address: str, last: bool, settle: Settle) -> None:
         """Start a request in the child that holds its host's connections."""
         number = hash(address or urls.host(request.url)) % len(self._children)
-        self._children[number].ask(request, address, last, settle)
+        child = self._children[number]
+        if child.dead:
+            if self.deaths >= LIVES * len(self._children):
+                settle(_CHILD_DIED)  # whatever kills them would kill another
+                return
+            self.deaths += 1
+            child.close()
+            child = self._children[number] = self._make(self._sockets())
+        child.ask(request, address, last, settle)
 
     def drop(self, settle: Settle) -> None:
         """Give up the request that would be settled so."""

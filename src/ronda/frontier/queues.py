@@ -121,6 +121,15 @@ class Frontier:
         """
         self._homes.earlier[name] = now, next_at, gap
 
+    def rests_until(self, name: str, now: float) -> float:
+        """The moment to which a host rests; 0 when it does not."""
+        trouble = self._troubles.resting(name, now) if self._troubles else None
+        return trouble.until if trouble is not None else 0.0
+
+    def leave_alone(self, name: str, until: float) -> None:
+        """Tell of a host that rests since an earlier process asked it."""
+        self._troubles.left_alone(name, until)
+
     def asked_at(self, address: str, now: float) -> None:
         """Tell of a server that an earlier process asked, maybe until this moment."""
         self._homes.server(address).started_at = now

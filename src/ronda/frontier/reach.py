@@ -100,6 +100,14 @@ class Reach:
         beyond = self._beyond(url, depth)
         return Step(not beyond, depth, outside, asset, beyond)
 
+    def judge_sitemap(self, url: str, parent: Target) -> Step:
+        """What is done with a sitemap that an index of sitemaps names."""
+        depth = parent.depth + 1
+        if not self.is_home(url):
+            return Step(False, depth, parent.outside + 1)
+        beyond = self._beyond(url, depth)
+        return Step(not beyond, depth, parent.outside, beyond=beyond)
+
     def recall(self, url: str) -> None:
         """Count a page that was let in before a crawl was interrupted."""
         self.granted += 1
@@ -120,7 +128,7 @@ class Reach:
         if url == target.url:
             outside = target.outside
         else:
-            self._follow_seed(target.url, url)
+            self.moved(target.url, url)
             outside = 0 if url in self._area else max(target.outside, 1)
         beyond = ""
         if outside > self._outside or not url.startswith(_WEB):
@@ -157,7 +165,8 @@ class Reach:
         kind = media_type.partition(";")[0].strip().lower()
         return any(pattern.match(kind) for pattern in self._types)
 
-    def _follow_seed(self, url: str, moved_to: str) -> None:
+    def moved(self, url: str, moved_to: str) -> None:
+        """Take along the scope of a seed that has moved within its own name."""
         is_ours = url in self._first and moved_to.startswith(_WEB)
         if is_ours and _bare(_site(url)) == _bare(_site(moved_to)):
             self.seeds.append(moved_to)

@@ -71,6 +71,13 @@ class Troubles:
         trouble.words = f"{failed}, {words}; left alone for {rest:,.0f} s"
         return True
 
+    def left_alone(self, name: str, until: float) -> None:
+        """A host asked an earlier process to wait for longer than we do."""
+        trouble = self._trouble(name)
+        trouble.until = until
+        trouble.rule = "retry-after"
+        trouble.words = "it asked us to wait, at an earlier time"
+
     def _trouble(self, name: str) -> Trouble:
         """What is known of a host; of too many, the oldest is forgotten."""
         if name not in self._of and len(self._of) >= MOST:

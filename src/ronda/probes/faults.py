@@ -12,7 +12,7 @@ from errno import (
     EPERM,
 )
 
-from ronda.model import GUARDED, RESTING, VETOED, Answer, Verdict
+from ronda.model import GUARDED, ORPHANED, RESTING, VETOED, Answer, Verdict
 from ronda.probes.reasons import verdict
 
 # libcurl's codes by number: the table in the docs is made from this one.
@@ -107,6 +107,7 @@ CURL_REASONS: dict[int, str] = {
     GUARDED: "address_refused",
     RESTING: "host_resting",
     VETOED: "vetoed",
+    ORPHANED: "own_fault",
 }
 
 # OpenSSL's X509_V_ERR_… numbers.

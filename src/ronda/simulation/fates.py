@@ -125,7 +125,9 @@ class Fates:
             return OK
         # Short, for large pages are read in a thread, which has no virtual time.
         here = urls.authority(request.url)
-        body = "".join(f"<a href={link.removeprefix(here)}>\n" for link in links)
+        own = f"{here}/"
+        short = (link[len(here) :] if link.startswith(own) else link for link in links)
+        body = "".join(f"<a href={link}>\n" for link in short)
         return Answer(
             status=200, headers=(_HTML,), timings=CONNECTED, body=body.encode()
         )

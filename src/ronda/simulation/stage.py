@@ -86,7 +86,7 @@ class Stage:
             )
 
     async def _play(self, parts: Parts, found: Iterable[Found]) -> Run:
-        loop = asyncio.get_running_loop()
+        loop = self.web.loop = asyncio.get_running_loop()
         for moment, seconds in self._trial.jumps:
             loop.call_later(moment, self.clock.jump, seconds)
         run = Run(parts, Feed(found))

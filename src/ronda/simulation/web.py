@@ -20,6 +20,10 @@ class CrashError(Exception):
 class Web:
     """Answers in its own time; sometimes never, and sometimes with a crash."""
 
+    # Given, because to ask which loop is running is a call of the system.
+    loop: asyncio.AbstractEventLoop
+    deaths = 0  # it has no processes
+
     def __init__(
         self,
         traits: Traits,
@@ -54,9 +58,8 @@ class Web:
         fate = self.fates.of(request, home, now)
         if fate.instead:
             return self._fail(request, home, start, fate)
-        loop = asyncio.get_running_loop()
-        asking: asyncio.Future[Answer] = loop.create_future()
-        loop.call_later(
+        asking: asyncio.Future[Answer] = self.loop.create_future()
+        self.loop.call_later(
             fate.seconds, self._answer, asking, request, home, start, fate.answer
         )
         return asking
@@ -109,15 +112,14 @@ class Web:
             raise error
         if fate.instead is Instead.HANG_HARD:
             return self._never(home, start)
-        loop = asyncio.get_running_loop()
-        asking: asyncio.Future[Answer] = loop.create_future()
+        asking: asyncio.Future[Answer] = self.loop.create_future()
         asking.add_done_callback(lambda _: self._end(home, start))
         if fate.instead is Instead.CRASH_LATE:
-            loop.call_later(fate.seconds, _raise, asking, error)
+            self.loop.call_later(fate.seconds, _raise, asking, error)
         return asking
 
     async def _never(self, home: Home, start: Start) -> Answer:
-        never: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        never: asyncio.Future[Answer] = self.loop.create_future()
         try:
             return await never
         finally:

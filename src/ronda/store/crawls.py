@@ -30,12 +30,14 @@ _PAGE = """
 """
 
 
+DAY = 86_400.0  # seconds after which it does not matter when a host was asked
+
+
 class Round(Struct, frozen=True):
     """A crawl from its seeds to its end, in as many processes as it takes."""
 
     started_at: float  # epoch seconds
     seeds: tuple[str, ...]
-    settings: str = ""  # their digest
     finished: bool = False
     shape: str = f"{_TARGETS.shape} {_RESULTS.shape}"  # of what is stored
 
@@ -86,13 +88,12 @@ class CrawlStore:
             return False
         return found.shape == Round(0.0, ()).shape
 
-    def begin_round(self, seeds: Iterable[str], settings: str, now: float) -> None:
-        """Forget the last round, but not its pages, nor hosts that still want rest."""
-        for table in ("visit", "result", "reading"):
+    def begin_round(self, seeds: Iterable[str], now: float) -> None:
+        """Forget the last round, but not its pages, nor whom it asked lately."""
+        for table in ("visit", "result", "reading", "robots", "meta"):
             self._file.queue(f"DELETE FROM {table}")  # noqa: S608  # our own
-        self._file.queue("DELETE FROM host WHERE next_at <= ?", now)
-        self._file.queue("DELETE FROM meta")
-        self._keep(Round(now, tuple(seeds), settings))
+        self._file.queue("DELETE FROM host WHERE next_at <= ?", now - DAY)
+        self._keep(Round(now, tuple(seeds)))
 
     def end_round(self) -> None:
         """Say that nothing is left to do."""

@@ -86,6 +86,7 @@ class Gate:
         self._known: dict[str, Known] = {}
         self._ends: list[tuple[float, str]] = []  # a heap: when rules end, and whose
         self._waiting: dict[str, list[Item]] = {}
+        self.waiting = 0  # items of all authorities
         self._delays: dict[str, dict[str, float]] = {}  # host → authority → seconds
 
     def check(self, item: Item, now: float) -> Passed | Visit:
@@ -95,12 +96,14 @@ class Gate:
         waiting = self._waiting.get(authority)
         if waiting is not None:
             waiting.append(item)
+            self.waiting += 1
             return False
         known = self._known.get(authority)
         if known is None or now >= known.until:
             known = self._from_shelf(authority, now)
         if known is None or self._was_for_strangers(known, item):
             self._waiting[authority] = [item]
+            self.waiting += 1
             return _question(authority, item)
         return self._judge(authority, known, url)
 
@@ -119,7 +122,13 @@ class Gate:
         return verdict("robots_disallow", f"Disallow: {urls.shown(rule.text)}")
 
     def learn(
-        self, visit: Visit, answer: Answer, now: float, *, keep: bool = False
+        self,
+        visit: Visit,
+        answer: Answer,
+        now: float,
+        *,
+        keep: bool = False,
+        public: bool = False,
     ) -> Iterator[tuple[Item, Passed]]:
         """Take in what came back for robots.txt; yields those who waited for it.
 
@@ -128,18 +137,22 @@ class Gate:
             answer: the last answer.
             now: the moment.
             keep: put the file on the shelf, for runs to come.
+            public: it came from a public address, and may lead to no other.
         """
         authority = visit.target.url.removesuffix(FILE)
         found = _read(answer, redirected=bool(visit.hops))
         if isinstance(found, bytes):
-            known = self._adopt(authority, found, now + DAY)
+            public = public or visit.request.public
+            known = self._adopt(authority, found, now + DAY, public=public)
             if keep and self._shelf is not None and answer.status == 200:
                 self._shelf.put(authority, found)
         else:
             old = self._from_shelf(authority, now, stale=True)
             known = old or Known(now + SOON, found, visit.request.public)
         self._known[authority] = known
-        for item in self._waiting.pop(authority, ()):
+        waiting = self._waiting.pop(authority, [])
+        self.waiting -= len(waiting)
+        for item in waiting:
             again = self._was_for_strangers(known, item)
             yield item, not again and self._judge(authority, known, asked_url(item))
 
@@ -154,15 +167,18 @@ class Gate:
         if age >= (MONTH if stale else DAY):
             return None
         until = now + (SOON if stale else DAY - age)
-        return self._adopt(authority, body, until)
+        # Nobody knows any more where it came from.
+        return self._adopt(authority, body, until, public=True)
 
-    def _adopt(self, authority: str, body: bytes, until: float) -> Known:
+    def _adopt(
+        self, authority: str, body: bytes, until: float, *, public: bool
+    ) -> Known:
         rules = self._rulebook.put(authority, body)
         self._learn_delay(authority, rules.crawl_delay(self._agent) or 0.0)
         known = self._known[authority] = Known(until)
         heappush(self._ends, (until, authority))
         if self._named is not None:
-            for found in _sitemaps(f"{authority}{FILE}", rules):
+            for found in _sitemaps(f"{authority}{FILE}", rules, public):
                 self._named(found)
         return known
 
@@ -231,12 +247,12 @@ def _question(authority: str, item: Item) -> Visit:
     return Visit(target, request, target.host)
 
 
-def _sitemaps(file: str, rules: Robots) -> Iterator[Found]:
+def _sitemaps(file: str, rules: Robots, public: bool) -> Iterator[Found]:
     for text in rules.sitemaps[:SITEMAPS]:
         with suppress(UrlError):
             url = urls.join(file, text)
             if url.startswith(WEB):
-                yield Found(url, Place(file), reads=True)
+                yield Found(url, Place(file), reads=True, public=public)
 
 
 def _read(answer: Answer, *, redirected: bool) -> bytes | Verdict | Answer:

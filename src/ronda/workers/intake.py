@@ -10,6 +10,7 @@ from ronda import urls
 from ronda.frontier import Item
 from ronda.model import Answer, Found, Problem, Request, Target, Verdict, Visit
 from ronda.probes import SCHEMES, Unsupported, verdict
+from ronda.store.seen import Seen
 from ronda.workers.gate import WEB
 from ronda.workers.parts import Parts
 from ronda.workers.visits import begin, charged
@@ -34,7 +35,7 @@ class Intake:
         self._handlers = parts.handlers
         self._memory = parts.memory
         self._start = start  # told each item that is to be asked
-        self.excluded: set[str] = set()
+        self.excluded = Seen()
         self.beyond: Counter[str] = Counter()  # links not followed, by rule
         self.unfollowed: set[str] = set()  # pages of them
         self.problems: list[Problem] = []
@@ -97,7 +98,10 @@ class Intake:
         public = public and not parent.url.startswith("file:")
         if self._reach is None:
             return Target(page, "", found.reads, public=public)
-        step = self._reach.judge(page, found.place.tag, found.rel, parent, nofollow)
+        if found.reads:  # of an index of sitemaps
+            step = self._reach.judge_sitemap(page, parent)
+        else:
+            step = self._reach.judge(page, found.place.tag, found.rel, parent, nofollow)
         if step.beyond:
             self.beyond[step.beyond] += 1
             if len(self.unfollowed) < UNFOLLOWED:
@@ -106,7 +110,7 @@ class Intake:
         return Target(
             page,
             "",
-            step.follow or found.reads,
+            step.follow,
             public=public,
             depth=step.depth,
             outside=step.outside,

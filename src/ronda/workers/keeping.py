@@ -28,6 +28,10 @@ class Mirror(Protocol):
 class Archive(Protocol):
     """A file of requests and answers."""
 
+    @property
+    def appends(self) -> bool:
+        """Whether it held some before, of which an unchanged page may be one."""
+
     def add(self, request: Request, answer: Answer, at: float) -> None:
         """Write both."""
 
@@ -50,7 +54,9 @@ class Keeping:
 
     def has(self, url: str) -> bool:
         """Whether what was saved before is there, so that it need not come again."""
-        return self._mirror is None or url in self._mirror
+        if self._mirror is not None and url not in self._mirror:
+            return False
+        return self._archive is None or self._archive.appends
 
     async def __call__(self, visit: Visit, answer: Answer) -> None:
         """Save an answer, in a thread."""
@@ -61,7 +67,8 @@ class Keeping:
             at = self._epoch + (answer.sent_at or self._now())
             self._archive.add(visit.request, answer, at)
         # What was cut is no page, and an unchanged one is there already.
-        if self._mirror is None or answer.status != 200 or answer.cut:
+        whole = answer.status == 200 and not answer.cut and not answer.error
+        if self._mirror is None or not whole:
             return
         url, header = visit.request.url, answer.header("content-type")
         self._mirror.save(

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from ronda.clock import Clock
 from ronda.errors import RondaError
 from ronda.frontier import Frontier, Lease
-from ronda.frontier.reach import Reach
 from ronda.model import Answer, Found, Problem, Result, Target
 from ronda.store.crawls import CrawlStore, Known
-from ronda.workers.book import Book
-from ronda.workers.survey import Survey
 
 BEYOND = "beyond"
+LONGEST = 1024  # characters of a tag or date that are sent back
+_RESTS = -1.0  # in the place of a gap: the host asked for a longer wait than we have
 _AT = "@"  # before an address, to tell servers from hosts
 
 
@@ -45,16 +44,18 @@ class Memory:
 
     def links(self, url: str) -> list[Found | Problem]:
         """The links that a page had when it was last read."""
-        return [_unpacked(link) for link in self._store.links(url)]
+        return [unpacked(link) for link in self._store.links(url)]
 
     def page(
         self, url: str, answer: Answer, digest: str, links: Sequence[Found | Problem]
     ) -> None:
         """A page was read."""
         kind = answer.header("content-type").partition(";")[0].strip().lower()
-        etag, since = answer.header("etag"), answer.header("last-modified")
+        # Of a page that was cut, or whose tag no server would take back, the whole is
+        # wanted again.
+        etag, since = _fit(answer, "etag"), _fit(answer, "last-modified")
         known = Known(etag, since, digest, kind, answer.size)
-        self._store.page(url, known, list(map(_packed, links)))
+        self._store.page(url, known, list(map(packed, links)))
         self._soon()
 
     def unchanged(self, url: str) -> None:
@@ -65,16 +66,22 @@ class Memory:
     def asking(self, lease: Lease) -> None:
         """A host is about to be asked: known of before, lest nobody ever knew."""
         if lease.host.name not in self._hosts and self._cares(lease):
-            self.asked(lease)
+            self.asked(lease, 0.0)
             self.commit()
 
-    def asked(self, lease: Lease) -> None:
-        """A host was asked; when next is only remembered of those who care."""
+    def asked(self, lease: Lease, rests: float) -> None:
+        """A host was asked; when next is only remembered of those who care.
+
+        Args:
+            lease: what was asked.
+            rests: the moment to which its host rests; 0 when it does not.
+        """
         if not self._cares(lease):
             return
         host, server = lease.host, lease.server
         self._hosts.add(host.name)
-        self._store.host(host.name, self._epoch + host.next_at, host.gap)
+        gap = _RESTS if rests else host.gap
+        self._store.host(host.name, self._epoch + max(host.next_at, rests), gap)
         if server is not None:
             self._store.host(_AT + server.address, self._epoch + server.next_at, 0.0)
         self._soon()
@@ -100,7 +107,8 @@ class Memory:
         except RondaError as error:  # a full disk
             if self.failed is None:
                 raise
-            self.failed(error)
+            tell, self.failed = self.failed, _ignored  # once is enough
+            tell(error)
 
     def recall_hosts(self, frontier: Frontier) -> None:
         """Tell the frontier whom an earlier process asked, maybe until this moment."""
@@ -108,54 +116,29 @@ class Memory:
         for name, (next_at, gap) in self._store.hosts().items():
             if name.startswith(_AT):
                 frontier.asked_at(name.removeprefix(_AT), now)
-            else:
+            elif gap != _RESTS:
                 frontier.asked(name, now, next_at - self._epoch, gap)
-
-    def restore(
-        self,
-        book: Book,
-        survey: Survey | None,
-        note: Callable[[Found | Problem], None],
-        put: Callable[[Target], None],
-        reach: Reach | None,
-    ) -> None:
-        """Go on where an earlier process was.
-
-        Args:
-            book: learns what was recorded.
-            survey: learns it too.
-            note: told every link of every page that was read.
-            put: told every target that has no verdict yet.
-            reach: told every page that was let in.
-        """
-        for url, links in self._store.pages_of_round():
-            for found in links:
-                note(_unpacked(found))
-            known = self._store.known(url)
-            if survey is not None and known is not None and known.is_sitemap:
-                survey.named(f.url for f in links if f.url and not f.reads)
-        for target, _ in self._store.visits():
-            if target.reads and reach is not None:
-                reach.recall(target.url)
-            book.know(target.url)
-        # Only when all are known: one that is put may name others, as sitemaps are by
-        # a robots.txt.
-        for target in self._store.unfinished():
-            put(target)
-        if self.beyond is not None:
-            self.beyond.update(self._store.recall(BEYOND))
-        for result in self._store.results():
-            book.restore(result)
-            if survey is not None:
-                survey.restore(result)
+            elif next_at - self._epoch > now:
+                frontier.leave_alone(name, next_at - self._epoch)
 
 
-def _packed(link: Found | Problem) -> Found:
+def _fit(answer: Answer, name: str) -> str:
+    value = "" if answer.cut else answer.header(name)
+    fits = len(value) <= LONGEST and value.isascii() and value.isprintable()
+    return value if fits else ""
+
+
+def _ignored(_error: RondaError) -> None:
+    """It was told already."""
+
+
+def packed(link: Found | Problem) -> Found:
     """A problem stands among the links as one that leads nowhere."""
     if isinstance(link, Found):
         return link
     return Found("", link.place, reads=link.grave, rel=link.message)
 
 
-def _unpacked(link: Found) -> Found | Problem:
+def unpacked(link: Found) -> Found | Problem:
+    """A link, or the problem that stands in its place."""
     return link if link.url else Problem(link.place, link.rel, link.reads)

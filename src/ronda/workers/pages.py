@@ -1,8 +1,10 @@
 """A page on its way from a fetcher to a crawler to a worker."""
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
-from ronda.model import Answer, Result, Target, Visit
+from ronda.model import Answer, Found, Problem, Result, Target, Visit
 
 
 class Page(Struct, frozen=True, eq=False):
@@ -16,6 +18,10 @@ class Page(Struct, frozen=True, eq=False):
     result: Result | None = None  # what is remembered at the end, if anybody does
     digest: str = ""
     kind: str = ""  # its Content-Type, or as it was known if it is unchanged
+    # Once it was read:
+    read: bool = False
+    links: Sequence[Found | Problem] | None = None  # to be remembered
+    is_copy: bool = False  # it says itself that another page is the original
 
     @property
     def unchanged(self) -> bool:

@@ -1,19 +1,17 @@
 """What a run needs of the other rooms, and the parts that give it."""
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from ronda.clock import Clock
 from ronda.config import Settings
-from ronda.errors import RondaError
-from ronda.frontier import Frontier, Lease, Policy, Scope
+from ronda.frontier import Frontier, Policy, Scope
 from ronda.frontier.priority import Priorities
 from ronda.frontier.reach import Reach
-from ronda.model import Answer, Found, Problem, Request, Result, Target, Visit
+from ronda.model import Answer, Found, Problem, Request, Target, Visit
 from ronda.probes import Handlers
 from ronda.workers.book import Book
 from ronda.workers.events import Events
@@ -21,6 +19,9 @@ from ronda.workers.gate import Shelf
 from ronda.workers.rulebook import Attic
 from ronda.workers.survey import Survey
 from ronda.workers.watchdog import Watchdog
+
+if TYPE_CHECKING:  # loaded where it is used: most runs remember nothing
+    from ronda.workers.memory import Memory
 
 
 class Fetch(Protocol):
@@ -33,6 +34,10 @@ class Fetch(Protocol):
 
     def drop(self, asking: asyncio.Future[Answer]) -> None:
         """Give up a request: its connection is closed, its answer not waited for."""
+
+    @property
+    def deaths(self) -> int:
+        """How many processes died that asked for us."""
 
 
 class Address(Protocol):
@@ -97,59 +102,6 @@ class Overflow(Protocol):
         """The first of them, no more than some, which are then gone."""
 
 
-class Known(Protocol):
-    """What an earlier crawl knows of a page."""
-
-    @property
-    def etag(self) -> str:
-        """The tag of its last version."""
-
-    @property
-    def since(self) -> str:
-        """When that was made, as its server wrote it."""
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of its body."""
-
-    @property
-    def media_type(self) -> str:
-        """What it was."""
-
-
-class Memory(Protocol):
-    """What outlives a crawl that is killed, and serves the next one."""
-
-    failed: Callable[[RondaError], None] | None  # told that it cannot be written
-    beyond: Counter[str] | None  # links not followed, by rule
-
-    def known(self, url: str) -> Known | None:
-        """What is known of a page."""
-
-    def links(self, url: str) -> list[Found | Problem]:
-        """The links that a page had when it was last read."""
-
-    def added(self, target: Target) -> None:
-        """A target is to be visited."""
-
-    def ended(self, result: Result) -> None:
-        """A target has its verdict."""
-
-    def page(
-        self, url: str, answer: Answer, digest: str, links: Sequence[Found | Problem]
-    ) -> None:
-        """A page was read."""
-
-    def unchanged(self, url: str) -> None:
-        """A page was read that is as it was."""
-
-    def asking(self, lease: Lease) -> None:
-        """A host is about to be asked."""
-
-    def asked(self, lease: Lease) -> None:
-        """A host was asked."""
-
-
 class Keep(Protocol):
     """Saves answers."""
 
@@ -196,5 +148,5 @@ class Parts(Struct, frozen=True):
     reach: Reach | None = None
     priorities: Priorities = Priorities(())
     survey: Survey | None = None
-    memory: Memory | None = None
+    memory: "Memory | None" = None
     keep: Keep | None = None

@@ -65,6 +65,10 @@ class Pushing:
         found = bool(visit.hops) and url in self._parts.book
         return found and url not in self._intake.unfollowed
 
+    def led_to(self, url: str) -> None:
+        """A page was read after redirects."""
+        self._led_to.add(url)
+
     def digest(self, visit: Visit, answer: Answer) -> str:
         """What tells a page from another: of its body, or as it was known."""
         if answer.status == 304 and self._memory is not None:
@@ -74,11 +78,11 @@ class Pushing:
             return ""
         return hashlib.sha256(answer.body).hexdigest()
 
-    async def push(self, page: Page, parent: Target) -> None:
-        """Let every link of a page be taken in."""
+    async def push(self, page: Page, parent: Target) -> Page:
+        """Let every link of a page be taken in; the page as it is then."""
         answer = page.answer
         if self._parts.reach is not None and self._is_read_elsewhere(page.visit):
-            return  # since it came
+            return replace(page, parent=None)  # since it came
         if answer.cut and answer.body:
             limit = self._parts.settings.fetch.body_limit
             words = f"longer than {limit:,} bytes (body_limit): links may be missing"
@@ -92,9 +96,12 @@ class Pushing:
             push.take(self._links(page))
         else:
             await self._push_large(push)
-        self._remember(push)
+        self._tell_of(push)
         if page.visit.hops:
-            self._led_to.add(page.visit.request.url)
+            self.led_to(page.visit.request.url)
+        # Without its parent: should anybody die from now on, it is not read again.
+        links, copy = push.kept, push.is_copy
+        return replace(page, parent=None, read=True, links=links, is_copy=copy)
 
     def _says_nofollow(self, answer: Answer) -> bool:
         if self._parts.reach is None:
@@ -117,13 +124,8 @@ class Pushing:
         except TimeoutError:
             self.tell(push.page, f"no link was found in {PATIENCE:.0f} s: given up")
 
-    def _remember(self, push: "_Push") -> None:
+    def _tell_of(self, push: "_Push") -> None:
         page, url = push.page, push.page.visit.request.url
-        if self._memory is not None:
-            if push.kept is not None:
-                self._memory.page(url, page.answer, page.digest, push.kept)
-            else:
-                self._memory.unchanged(url)
         if self._survey is not None:
             if "html" in page.kind.lower():  # not a style, a sitemap or a list
                 digest = "" if push.is_copy else page.digest
@@ -168,6 +170,6 @@ class _Push:
     def _keep(self, found: Found | Problem) -> None:
         """What the page itself says, its links must say the next time."""
         if self._nofollow and isinstance(found, Found):
-            found = replace(found, rel="nofollow")
+            found = replace(found, rel=f"{found.rel} nofollow".strip())
         if self.kept is not None:
             self.kept.append(found)

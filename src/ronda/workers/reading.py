@@ -4,6 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ronda.frontier import Item
 from ronda.model import Target
@@ -14,6 +17,9 @@ from ronda.workers.pages import Page
 from ronda.workers.parts import Parts
 from ronda.workers.pushing import PATIENCE, Pushing
 from ronda.workers.states import Role, WorkerState
+
+if TYPE_CHECKING:
+    from ronda.workers.memory import Memory
 
 MANY, HEAVY = 16, 32 * 1024 * 1024  # pages, and bytes of them, that wait to be read
 TURN = 0.005  # seconds after which others have a turn on the event loop
@@ -34,10 +40,12 @@ class Reading:
         pushing: Pushing,
         balance: Balance,
         ended: Callable[[], None],
+        room: Callable[[], int],
     ) -> None:
         self._parts = parts
         self._balance = balance
         self._ended = ended  # told when something has come to its end
+        self._room = room  # for how many targets there is
         self._now = parts.clock.now
         self._half = parts.settings.frontier.capacity // 2
         self.pages: Inbox[Page | Room] = Inbox(MANY, HEAVY)
@@ -60,7 +68,7 @@ class Reading:
         overflow = self._parts.overflow
         if overflow is None or not isinstance(item, Target):
             return False
-        if self._parts.frontier.room > 0 and not len(overflow):
+        if self._room() > 0 and not len(overflow):
             return False
         overflow.push(item)
         self.look_for_room()  # or nobody would, where all that is queued is done
@@ -71,7 +79,7 @@ class Reading:
         overflow = self._parts.overflow
         if self._refilling or overflow is None or not len(overflow):
             return
-        if self._parts.frontier.room >= max(self._half, 1):
+        if self._room() >= max(self._half, 1):
             self._refilling = True
             self.pages.add(Room.MADE)
 
@@ -79,7 +87,7 @@ class Reading:
         """Queue as many of the held-back targets as there is room for."""
         me.become(WorkerState.PUSH_BUFFER, self._now())
         me.hands = Room.MADE
-        room = self._parts.frontier.room - len(self._going)
+        room = self._room() - len(self._going)
         if self._parts.overflow is not None:
             self._going.extend(self._parts.overflow.pop(max(room, 0)))
         while self._going:
@@ -114,7 +122,7 @@ class Reading:
         me.become(WorkerState.WORKING, self._now())
         me.become(WorkerState.PUSHING, self._now())
         if page.parent is not None:
-            await self._pushing.push(page, page.parent)
+            me.hands = page = await self._pushing.push(page, page.parent)
         if len(self._parts.overflow or ()) > before:
             me.become(WorkerState.PUSH_BUFFER, self._now())
         me.become(WorkerState.PUSHED, self._now())
@@ -129,9 +137,21 @@ class Reading:
 
     def finish(self, page: Page) -> None:
         """The last that is done with a page: its visit ends."""
-        if page.result is not None and self._parts.memory is not None:
-            self._parts.memory.ended(page.result)
+        if self._parts.memory is not None:
+            self._remember(page, self._parts.memory)
         self._balance.ended += page.ends
+
+    def _remember(self, page: Page, memory: "Memory") -> None:
+        """All at once: what is said to be done was read, and saved."""
+        url, answer, result = page.visit.request.url, page.answer, page.result
+        if page.links is not None:
+            memory.page(url, answer, page.digest, page.links)
+        elif page.read:
+            memory.unchanged(url)
+        elif self._parts.keep is not None and answer.status == 200:
+            memory.page(url, answer, page.digest, ())
+        if result is not None:
+            memory.ended(replace(result, digest="") if page.is_copy else result)
 
     async def _give_way(self) -> None:
         now = self._now()
@@ -154,6 +174,10 @@ class Reading:
         """Save a page."""
         me.become(WorkerState.WORKING, self._now())
         assert self._parts.keep is not None  # noqa: S101  # else there is no work
+        if page.answer.cut and not page.read:
+            limit = self._parts.settings.fetch.body_limit
+            words = f"longer than {limit:,} bytes (body_limit): not saved"
+            self._pushing.tell(page, words)
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._parts.keep(page.visit, page.answer)

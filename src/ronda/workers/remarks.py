@@ -16,6 +16,9 @@ def remarks(crew: Crew, hangs: Hangs, parts: Parts) -> Iterator[str]:
         yield f"{_count(crew.illegal, 'illegal change')} of a worker's state"
     if hangs.count:
         yield f"{_count(hangs.count, 'request')} hung, and had to be given up"
+    if parts.fetch.deaths:
+        asked = _count(parts.fetch.deaths, "process")
+        yield f"{asked} that asked died and had to be replaced"
     if parts.watchdog is not None and parts.watchdog.words:
         yield parts.watchdog.words
     for name, words in parts.events.failures.items():
@@ -30,4 +33,5 @@ def last_line(error: BaseException) -> str:
 
 
 def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
+    ending = "es" if word.endswith("s") else "s"
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}{ending}"

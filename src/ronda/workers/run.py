@@ -48,7 +48,8 @@ from ronda.workers.visits import begin, begin_bare, charged
 from ronda.workers.why import Why
 
 if TYPE_CHECKING:
-    from ronda.workers.memory import Memory
+    from ronda.store.crawls import CrawlStore
+    from ronda.workers.resuming import Resuming
 
 Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
 
@@ -90,17 +91,20 @@ class Run:
         )
         self._intake = Intake(parts, self._start)
         self._pushing = Pushing(parts, self._intake)
-        self.reading = Reading(parts, self._pushing, self._balance, self._pass_on)
+        self.reading = Reading(
+            parts, self._pushing, self._balance, self._pass_on, self._room
+        )
         self._hangs = Hangs(
             parts.settings.fetch.timeout, parts.clock, self._give_up, self._cut_off
         )
         self._bandwidth = Bandwidth(parts.settings.crawl.bandwidth)
         self._why = Why(parts.frontier, self._gate, parts.book, parts.handlers)
-        self._resuming: Memory | None = None
+        self._resuming: Resuming | None = None
         self._feeding: asyncio.Task[None] | None = None
         self._foreman: Foreman
         self._tasks: asyncio.TaskGroup
         self.requests = 0
+        self._bytes = 0  # that this process received
         self.stopped = ""
         self.started_at = self._now()
 
@@ -110,7 +114,7 @@ class Run:
         """Read all references: whoever comes last must not wait for a slow first."""
         try:
             if self._resuming is not None:
-                self._restore(self._resuming)
+                await self._resuming.carry_out()
             async for batch in self._found:
                 for found in batch:
                     self._intake.admit(found)
@@ -120,6 +124,11 @@ class Run:
         finally:
             self._balance.fed = True
             self._idle.wake()
+
+    def _room(self) -> int:
+        """How many targets may still wait in memory, those at the gate too."""
+        held = self._gate.waiting if self._gate is not None else 0
+        return self._frontier.room - held
 
     def _start(self, item: Item) -> None:
         self._balance.begun += 1
@@ -223,7 +232,9 @@ class Run:
     def begin(self, item: Item) -> Visit:
         """A visit under way as it is; a target with its first request."""
         visit = begin(item, self.handlers)
-        if self._memory is None or not visit.target.reads or visit.request.etag:
+        if self._memory is None or visit.request.etag:
+            return visit
+        if not visit.target.reads and not visit.request.raw:
             return visit
         url, keep = visit.request.url, self._parts.keep
         known = self._memory.known(url)
@@ -285,7 +296,8 @@ class Run:
         held.ended = True
         self._frontier.done(trans, now, answer.sent_at)
         if self._memory is not None:
-            self._memory.asked(lease)
+            rests = self._frontier.rests_until(lease.host.name, now)
+            self._memory.asked(lease, rests)
         if self._frontier.nameless:
             self._addresses.look_up(self._spawn)
         page = None
@@ -307,7 +319,9 @@ class Run:
             return
         self._bandwidth.spent(answer.size, now)
         most = self._parts.settings.crawl.max_bytes
-        if self._survey.received(answer.size) >= (most or inf):
+        self._survey.bytes += answer.size
+        self._bytes += answer.size
+        if self._bytes >= (most or inf):
             self.stop(f"{most:,} bytes were received (max_bytes)")
 
     def _conclude(
@@ -337,9 +351,10 @@ class Run:
         """Take in a robots.txt; those of strangers are kept for runs to come."""
         assert self._gate is not None  # noqa: S101  # it asked for the file
         server = lease.server
-        keep = server is not None and self._parts.is_public(server.address)
-        keep = keep or self._memory is not None
-        return list(self._gate.learn(visit, answer, now, keep=keep))
+        public = server is not None and self._parts.is_public(server.address)
+        keep = public or self._memory is not None
+        learnt = self._gate.learn(visit, answer, now, keep=keep, public=public)
+        return list(learnt)
 
     def _follow_sitemap(self, found: Found) -> None:
         reach = self._parts.reach
@@ -362,6 +377,7 @@ class Run:
                 log.exception("failed after robots.txt url=%s", urls.shown(_url(item)))
                 found = verdict("own_fault", last_line(error))
                 self._end(begin_bare(item), found, Answer())
+        self.reading.look_for_room()
 
     def _let_one_go_on(self, item: Item, passed: Passed) -> None:
         if passed is True:
@@ -446,15 +462,13 @@ class Run:
 
     # -- the whole -------------------------------------------------------------------
 
-    def resume(self, memory: "Memory") -> None:
+    def resume(self, store: "CrawlStore") -> None:
         """Go on where an earlier process was, before anything else is taken in."""
-        self._resuming = memory
+        from ronda.workers.resuming import Resuming  # noqa: PLC0415  # see app
 
-    def _restore(self, memory: "Memory") -> None:
-        reach, note, put = self._parts.reach, self._intake.note, self._resume
-        if reach is not None:
-            reach.granted = 0  # the first pages are counted again
-        memory.restore(self._book, self._survey, note, put, reach)
+        self._resuming = Resuming(
+            store, self._parts, self._intake, self._pushing, self._resume
+        )
 
     def _resume(self, target: Target) -> None:
         self._balance.begun += 1

@@ -22,11 +22,6 @@ class Survey:
         self.unchanged = 0
         self.bytes = 0
 
-    def received(self, size: int) -> int:
-        """Count bytes of a body; all of them so far."""
-        self.bytes += size
-        return self.bytes
-
     def read(self, visit: Visit, answer: Answer, digest: str) -> None:
         """A page was read."""
         self.unchanged += answer.status == 304

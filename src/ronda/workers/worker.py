@@ -2,8 +2,10 @@
 
 import logging
 
+from msgspec.structs import replace
+
 from ronda import urls
-from ronda.model import RESTING, VETOED, Answer, Ask, Done, Visit
+from ronda.model import ORPHANED, RESTING, VETOED, Answer, Ask, Done, Visit
 from ronda.probes import fault, verdict
 from ronda.workers.crew import Member
 from ronda.workers.remarks import last_line
@@ -46,6 +48,8 @@ def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     """What an answer means; a handler that raises is our fault, not the target's."""
     if answer.error in {RESTING, VETOED}:
         return Done(fault(answer))  # nobody was asked, and nobody is asked again
+    if answer.error == ORPHANED and not visit.request.fresh:
+        return Ask(replace(visit, request=replace(visit.request, fresh=True)))
     handler = run.handlers.of(visit.target.url)
     try:
         step = handler.advance(visit, answer, run.epoch())

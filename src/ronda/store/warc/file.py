@@ -50,6 +50,7 @@ class WarcFile:
         try:
             self._file = _opened(path)
             self._end = self._file.tell()
+            self.appends = self._end > 0  # to what an earlier run wrote
             self._begin(path, agent, wall())
         except torn.DamagedError as error:
             raise UsageError(f"--warc {path}: {error}") from None
