@@ -232,8 +232,12 @@ class TestFile:
         grown(site, 10)
         site.write("/alone.html", page())
         crawl(ronda, site.url(), "--db", "site.db", "--max-bytes", "500")
+        other = (site.url("/alone.html"), "--db", "site.db")
 
-        ended = crawl(ronda, site.url("/alone.html"), "--db", "site.db")
+        refused = crawl(ronda, *other)
+        ended = crawl(ronda, *other, "--restart")
 
+        assert refused.code == 2
+        assert f"a crawl of {site.url()} was interrupted" in refused.err
         assert set(ended.results) == {site.url("/alone.html")}
         assert ended.err == ""

@@ -109,4 +109,4 @@ def test_a_slow_last_page_with_10_000_links_does_not_end_the_round_early() -> No
 
     assert len(asked) == len(set(asked)) == 10_003
     assert asked[0] == late
-    assert run.summary().left == 0
+    assert run.account.summary().left == 0

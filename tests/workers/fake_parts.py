@@ -259,7 +259,7 @@ class Play:
             finally:
                 self.run.close()
             self.results = list(spool)
-            self.summary = self.run.summary()
+            self.summary = self.run.account.summary()
 
     async def _carry_out(self) -> None:
         most = None if isinstance(self.clock, VirtualClock) else SECONDS

@@ -410,7 +410,7 @@ class TestLimits:
 
     def test_a_run_that_is_stopped_reads_what_has_come_and_tells_the_rest(self) -> None:
         async def stop(run: Run) -> None:
-            while not run.done:  # noqa: ASYNC110  # in the very turn
+            while not run.account.done:  # noqa: ASYNC110  # in the very turn
                 await asyncio.sleep(0)
             run.stop("somebody said so")
 
@@ -418,7 +418,7 @@ class TestLimits:
         play = crawled({A: links(*urls)}, watch=stop, workers=1)
 
         assert play.summary.interrupted == "somebody said so"
-        assert play.summary.left == play.run.total - play.run.done > 0
+        assert play.summary.left == play.run.account.total - play.run.account.done > 0
         assert play.summary.left_at == {"a.test": play.summary.left}
         assert play.run._balance.pages_told == play.run._balance.pages_read
 
@@ -453,4 +453,4 @@ class TestTheView:
     def test_verdicts_are_counted_as_they_come(self) -> None:
         play = crawled({A: links(f"{A}1")}, default=MISSING)
 
-        assert play.run.counts == {State.OK: 1, State.BROKEN: 1}
+        assert play.run.account.counts == {State.OK: 1, State.BROKEN: 1}

@@ -455,7 +455,7 @@ class TestFetchersOfARun:
         robots = Answer(status=200, body=b"User-agent: *\nDisallow: /")
 
         def prepare(run: Run) -> None:
-            run._turn_away = Times(1, run._turn_away)  # type: ignore[method-assign]
+            run._entrance._turn_away = Times(1, run._entrance._turn_away)  # type: ignore[method-assign]
 
         play = played(
             {f"{A}robots.txt": robots}, *urls, settings=POLITE, prepare=prepare
@@ -574,14 +574,14 @@ class TestCrawlersOfARun:
         deadly = urls[5]  # for whoever lets it go on, some times
 
         def prepare(run: Run) -> None:
-            put, mishap = run._put, Times(times)
+            put, mishap = run._entrance.put, Times(times)
 
             def fatal(item: Any, *more: Any) -> None:
                 if item.url == deadly and run.crew.deaths < times:
                     mishap()
                 put(item, *more)
 
-            run._put = fatal  # type: ignore[method-assign]
+            run._entrance.put = fatal  # type: ignore[method-assign]
 
         overflow = Overflow()
         links = page("".join(f'<a href="{url}">x</a>' for url in urls))

@@ -222,7 +222,7 @@ class TestInARun:
             return page(f'<a href="{inside}2">')
 
         async def both_wait(run: Run) -> None:
-            gate = run._gate
+            gate = run._entrance.gate
             assert gate is not None
             await until(lambda: gate.pending("inside.test") == 1)
             first_waits.set()

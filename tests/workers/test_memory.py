@@ -94,7 +94,7 @@ def killed_after(count: int) -> Any:
     """Lets a run be cut off as soon as it has so many verdicts."""
 
     async def watch(run: Run) -> None:
-        while run.done < count:  # noqa: ASYNC110  # in the very turn
+        while run.account.done < count:  # noqa: ASYNC110  # in the very turn
             await asyncio.sleep(0)
 
     return {"watch": watch, "cut_off": True, "workers": 1}
@@ -287,7 +287,7 @@ class TestResuming:
         crawl.play(self.WEB, **killed_after(3))
         let_in: list[int] = []
         play = crawl.play(
-            self.WEB, resumes=True, prepare=lambda run: let_in.append(run.total)
+            self.WEB, resumes=True, prepare=lambda run: let_in.append(run.account.total)
         )
 
         reach = play.run._parts.reach

@@ -142,7 +142,7 @@ class TestHoldingBack:
         def prepare(run: Run) -> None:
             member = Crew(strict=True).enlist(Role.CRAWLER, 0.0)
             member.become(WorkerState.WAITING, 0.0)
-            run.reading.let_go_on(run._put, member)
+            run.reading.let_go_on(run._entrance.put, member)
             states.append(member.state)
 
         states: list[WorkerState] = []

@@ -655,7 +655,7 @@ class TestRests:
             return moved(f"{B}there")
 
         async def watch(run: Run) -> None:
-            await until(lambda: run.done == 2)
+            await until(lambda: run.account.done == 2)
             under_way.set()
 
         replies: dict[str, Reply] = {**dict.fromkeys(dead, NOBODY), A: later}
@@ -840,9 +840,9 @@ class TestWhy:
 
         async def ask(run: Run) -> None:
             await under_way.wait()
-            await until(lambda: run.fed)
-            said.extend(run.why(question) for question in questions)
-            said.append(run.waiting(9))
+            await until(lambda: run.account.fed)
+            said.extend(run.account.why(question) for question in questions)
+            said.append(run.account.waiting(9))
             release.set()
 
         replies = {f"{A}0": wait, f"{A}robots.txt": wait}
@@ -879,5 +879,7 @@ class TestWhy:
     def test_what_has_its_verdict_waits_for_nothing(self) -> None:
         self.asked()
 
-        assert [wait.rule for wait in self.play.run.why(f"{A}0#part")] == ["done"]
-        assert self.play.run.why("a.test") == []
+        assert [wait.rule for wait in self.play.run.account.why(f"{A}0#part")] == [
+            "done"
+        ]
+        assert self.play.run.account.why("a.test") == []

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
+from ronda.workers.account import Account
 from ronda.workers.crew import Glimpse
-from ronda.workers.run import Run
 from ronda.workers.states import WorkerState
 
 BUSY = 10  # workers that a live display shows one by one
@@ -37,7 +37,7 @@ def line(seen: Glimpse) -> str:
     return f"{seen.name:<13}{seen.state:<13}{seen.seconds:8.1f} s  {seen.on}".rstrip()
 
 
-def view(run: Run) -> Iterator[str]:
+def view(run: Account) -> Iterator[str]:
     """Everything: each worker, and what the end of the run waits for."""
     glimpses = run.glimpses()
     yield f"{run.done:,} of {run.total:,} checked; {counted(glimpses)}"
@@ -47,7 +47,7 @@ def view(run: Run) -> Iterator[str]:
 
 
 @asynccontextmanager
-async def told_by_signal(run: Run) -> AsyncIterator[None]:
+async def told_by_signal(run: Account) -> AsyncIterator[None]:
     """Print the whole crew on standard error at every SIGUSR1."""
     loop = asyncio.get_running_loop()
 

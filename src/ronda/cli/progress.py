@@ -13,7 +13,7 @@ from ronda.cli.report.style import COLOURS, GREY
 from ronda.config import Report
 from ronda.frontier import Wait
 from ronda.model import State
-from ronda.workers.run import Run
+from ronda.workers.account import Account
 
 LIVE = 0.2  # seconds between two drawings
 PLAIN = 10.0  # seconds between two lines
@@ -24,7 +24,7 @@ _CLEAR = "\r\x1b[2K"
 class Progress:
     """Shows how far a run is, what was found, and whom it waits for."""
 
-    def __init__(self, run: Run, settings: Report, *, watch: bool = False) -> None:
+    def __init__(self, run: Account, settings: Report, *, watch: bool = False) -> None:
         self._run = run
         self._style = terminal_style(sys.stderr, settings)
         self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -37,16 +37,16 @@ async def report_on(
     ):
         async with (
             open_run(spool, outputs, log) as run,
-            Control(run),
-            Progress(run, settings.report, watch=settings.crawl.watch),
-            told_by_signal(run),
+            Control(run.account),
+            Progress(run.account, settings.report, watch=settings.crawl.watch),
+            told_by_signal(run.account),
         ):
             work = app.carry_out(run, settings)
             finished = await ended_by_signal(run, work, settings.check.max_time)
         if not finished:
             return INTERRUPTED
-        run.end(run.summary())
-        summary = run.summary()
+        run.end(run.account.summary())
+        summary = run.account.summary()
         with undisturbed():
             outputs.write(spool, summary)
     if end is not None:

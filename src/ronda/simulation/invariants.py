@@ -75,7 +75,7 @@ def _is_read(trial: Trial, page: str) -> bool:
 
 
 def _early(stage: Stage, run: Run) -> Iterator[str]:
-    summary = run.summary()
+    summary = run.account.summary()
     if summary.interrupted:
         yield f"given up: {summary.interrupted}"
     if not stage.frontier.idle:
@@ -84,7 +84,7 @@ def _early(stage: Stage, run: Run) -> Iterator[str]:
         yield f"over, but {stage.umpire.under_way} requests are under way"
     if summary.left:
         yield f"over, but {summary.left} URLs are left"
-    yield from (f"over, but {count} {words}" for words, count in run.open())
+    yield from (f"over, but {count} {words}" for words, count in run.account.open())
 
 
 def _state(stage: Stage) -> str:

@@ -12,6 +12,7 @@ from ronda.frontier import Item
 from ronda.model import Target
 from ronda.workers.balance import Balance
 from ronda.workers.crew import Fate, Member
+from ronda.workers.entrance import Entrance
 from ronda.workers.inbox import Inbox
 from ronda.workers.pages import Page
 from ronda.workers.parts import Parts
@@ -40,12 +41,12 @@ class Reading:
         pushing: Pushing,
         balance: Balance,
         ended: Callable[[], None],
-        room: Callable[[], int],
+        entrance: Entrance,
     ) -> None:
         self._parts = parts
         self._balance = balance
         self._ended = ended  # told when something has come to its end
-        self._room = room  # for how many targets there is
+        self._entrance = entrance
         self._now = parts.clock.now
         self._half = parts.settings.frontier.capacity // 2
         self.pages: Inbox[Page | Room] = Inbox(MANY, HEAVY)
@@ -68,7 +69,7 @@ class Reading:
         overflow = self._parts.overflow
         if overflow is None or not isinstance(item, Target):
             return False
-        if self._room() > 0 and not len(overflow):
+        if self._entrance.room > 0 and not len(overflow):
             return False
         overflow.push(item)
         self.look_for_room()  # or nobody would, where all that is queued is done
@@ -79,7 +80,7 @@ class Reading:
         overflow = self._parts.overflow
         if self._refilling or overflow is None or not len(overflow):
             return
-        if self._room() >= max(self._half, 1):
+        if self._entrance.room >= max(self._half, 1):
             self._refilling = True
             self.pages.add(Room.MADE)
 
@@ -87,7 +88,7 @@ class Reading:
         """Queue as many of the held-back targets as there is room for."""
         me.become(WorkerState.PUSH_BUFFER, self._now())
         me.hands = Room.MADE
-        room = self._room() - len(self._going)
+        room = self._entrance.room - len(self._going)
         if self._parts.overflow is not None:
             self._going.extend(self._parts.overflow.pop(max(room, 0)))
         while self._going:

@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from math import inf
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from ronda import urls
 from ronda.errors import RondaError
-from ronda.frontier import Item, Lease, Wait
+from ronda.frontier import Item, Lease
 from ronda.frontier.bandwidth import Bandwidth
 from ronda.model import (
     RESTING,
@@ -21,28 +19,28 @@ from ronda.model import (
     Ask,
     Done,
     Found,
-    Site,
     State,
     Summary,
     Target,
     Verdict,
     Visit,
 )
-from ronda.probes import verdict
+from ronda.workers.account import Account
 from ronda.workers.addresses import Addresses
 from ronda.workers.balance import Balance
-from ronda.workers.crew import Crew, Fate, Glimpse, Member
+from ronda.workers.crew import Crew, Fate, Member
+from ronda.workers.entrance import Entrance
 from ronda.workers.feedback import Feedback
-from ronda.workers.foreman import Foreman, is_grave
-from ronda.workers.gate import Gate, Passed, has_robots
+from ronda.workers.foreman import Foreman
 from ronda.workers.hangs import Hangs, Held
+from ronda.workers.heirs import Heirs
 from ronda.workers.idle import Idle
 from ronda.workers.intake import Intake
 from ronda.workers.pages import Page
 from ronda.workers.parts import Batches, Parts
 from ronda.workers.pushing import Pushing
 from ronda.workers.reading import Reading, Room
-from ronda.workers.remarks import last_line, remarks
+from ronda.workers.remarks import last_line
 from ronda.workers.states import Role, WorkerState
 from ronda.workers.visits import begin, begin_bare, charged
 from ronda.workers.why import Why
@@ -56,7 +54,6 @@ Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
 log = logging.getLogger(__name__)
 
 CRAWLERS = 2  # so that small pages need not wait for a large one
-MOST_LEFT = 10  # hosts that are told of with what was not checked there
 
 
 class Run:
@@ -77,11 +74,9 @@ class Run:
         self.handlers = parts.handlers
         self.crew = Crew(strict=parts.strict)
         self._balance = Balance()
-        self._gate: Gate | None = None
-        if parts.settings.check.robots:
-            agent = parts.settings.fetch.agent
-            named = self._follow_sitemap if parts.settings.crawl.sitemaps else None
-            self._gate = Gate(agent, parts.shelf, self._heed, parts.attic, named)
+        self._entrance = Entrance(
+            parts, self._balance, self._end, self._entered, self._follow_sitemap
+        )
         self._idle = Idle(parts.clock)
         self._addresses = Addresses(
             parts.names, parts.frontier, parts.clock, self._idle.wake
@@ -92,21 +87,32 @@ class Run:
         self._intake = Intake(parts, self._start)
         self._pushing = Pushing(parts, self._intake)
         self.reading = Reading(
-            parts, self._pushing, self._balance, self._pass_on, self._room
+            parts, self._pushing, self._balance, self._pass_on, self._entrance
+        )
+        self._heirs = Heirs(
+            parts, self.reading, self._entrance, self._end, self._release
         )
         self._hangs = Hangs(
-            parts.settings.fetch.timeout, parts.clock, self._give_up, self._cut_off
+            parts.settings.fetch.timeout,
+            parts.clock,
+            self._heirs.give_up,
+            self._cut_off,
         )
         self._bandwidth = Bandwidth(parts.settings.crawl.bandwidth)
-        self._why = Why(parts.frontier, self._gate, parts.book, parts.handlers)
+        self.account = Account(
+            parts,
+            self.crew,
+            self._balance,
+            self._intake,
+            self._hangs,
+            Why(parts.frontier, self._entrance.gate, parts.book, parts.handlers),
+        )
         self._resuming: Resuming | None = None
         self._feeding: asyncio.Task[None] | None = None
         self._foreman: Foreman
         self._tasks: asyncio.TaskGroup
-        self.requests = 0
         self._bytes = 0  # that this process received
         self.stopped = ""
-        self.started_at = self._now()
 
     # -- in ----------------------------------------------------------------------
 
@@ -125,52 +131,19 @@ class Run:
             self._balance.fed = True
             self._idle.wake()
 
-    def _room(self) -> int:
-        """How many targets may still wait in memory, those at the gate too."""
-        held = self._gate.waiting if self._gate is not None else 0
-        return self._frontier.room - held
-
     def _start(self, item: Item) -> None:
         self._balance.begun += 1
         if self._memory is not None and isinstance(item, Target):
             self._memory.added(item)
         if not self.reading.hold_back(item):
-            self._put(item)
+            self._entrance.put(item)
 
-    def _put(self, item: Item, delay: float = 0.0) -> None:
-        if self._gate is not None and has_robots(item):
-            passed = self._gate.check(item, self._now())
-            if isinstance(passed, Visit):
-                self._balance.begun += 1
-                item = passed
-            elif passed is False:
-                return  # it waits in the gate
-            elif passed is not True:
-                self._turn_away(item, passed)
-                return
-        self._frontier.put(item, self._now(), delay)
+    def _entered(self) -> None:
+        """Something was queued: its name may have to be found, and a worker woken."""
         if self._frontier.nameless:
             self._addresses.look_up(self._spawn)
         if self._idle:
             self._idle.wake()
-
-    def _turn_away(self, item: Item, passed: Verdict | Answer) -> None:
-        """End an item that may not be asked."""
-        if isinstance(passed, Verdict):
-            self._end(self.begin(item), passed, Answer())
-        else:
-            # As if it had been asked, for the last time, and met the same fault.
-            visit = self.begin(item)
-            tries = self._parts.settings.fetch.retries
-            last = replace(
-                visit,
-                request=replace(visit.request, method="GET", fresh=True),
-                attempts=visit.attempts + tries,
-            )
-            handler = self.handlers.of(visit.target.url)
-            step = handler.advance(last, passed, self.epoch())
-            found = step.verdict if isinstance(step, Done) else verdict("own_fault")
-            self._end(visit, found, passed)
 
     def _end(self, visit: Visit, found: Verdict, answer: Answer) -> None:
         """A visit has ended, and there is nothing to read."""
@@ -189,8 +162,7 @@ class Run:
             now = self._now()
             if now >= self._frontier.silent_at:
                 self._say_working(now)
-            if self._gate is not None and now >= self._gate.ends_at:
-                self._ask_anew(self._gate.ended(now))
+            self._entrance.open_anew(now)
             free_at = self._bandwidth.free_at
             taken = self._frontier.take(now) if free_at <= now else None
             if self._frontier.nameless:
@@ -217,12 +189,6 @@ class Run:
         held.visit = begin_bare(lease.item)  # should the next line raise
         held.visit = self.begin(lease.item)
         return held
-
-    def _ask_anew(self, hosts: set[str]) -> None:
-        """Let those pass the gate again who are queued by rules that have ended."""
-        for host in hosts:
-            for item in self._frontier.recall(host):
-                self._put(item)
 
     def _say_working(self, now: float) -> None:
         """Keep alive what is held here: its own deadline is watched by `Hangs`."""
@@ -266,7 +232,7 @@ class Run:
             return _known(Answer(error=VETOED))
         if self._memory is not None:
             self._memory.asking(lease)
-        self.requests += 1
+        self.account.requests += 1
         lease.asked = True
         last = lease.last and self._balance.fed and self._parts.reach is None
         held.asking = self._fetch.ask(visit.request, host.pin, last, address)
@@ -290,9 +256,9 @@ class Run:
             step = self._feedback.heed(trans, lease, visit, answer, step)
             self._received(visit, answer, now)
         learnt = isinstance(step, Done) and visit.target.robots
-        waiting = self._learn(lease, visit, answer, now) if learnt else []
+        waiting = self._entrance.learn(lease, visit, answer, now) if learnt else []
         if isinstance(step, Ask):
-            self._put(charged(step.visit), step.delay)
+            self._entrance.put(charged(step.visit), step.delay)
         held.ended = True
         self._frontier.done(trans, now, answer.sent_at)
         if self._memory is not None:
@@ -302,7 +268,8 @@ class Run:
             self._addresses.look_up(self._spawn)
         page = None
         if learnt:
-            self._let_go_on(waiting)
+            self._entrance.let_go_on(waiting)
+            self.reading.look_for_room()
         elif isinstance(step, Done):
             page = self._conclude(lease, step.visit or visit, step.verdict, answer)
         elif self._parts.keep is not None and visit.request.raw and lease.asked:
@@ -345,47 +312,10 @@ class Run:
         public = server is None or self._parts.is_public(server.address)
         return Page(visit, answer, public, parent, True, result, digest, kind)
 
-    def _learn(
-        self, lease: Lease, visit: Visit, answer: Answer, now: float
-    ) -> list[tuple[Item, Passed]]:
-        """Take in a robots.txt; those of strangers are kept for runs to come."""
-        assert self._gate is not None  # noqa: S101  # it asked for the file
-        server = lease.server
-        public = server is not None and self._parts.is_public(server.address)
-        keep = public or self._memory is not None
-        learnt = self._gate.learn(visit, answer, now, keep=keep, public=public)
-        return list(learnt)
-
     def _follow_sitemap(self, found: Found) -> None:
         reach = self._parts.reach
         if reach is not None and reach.is_home(found.place.document):
             self._intake.admit(found)
-
-    def _heed(self, host: str, delay: float) -> None:
-        self._parts.policy.heed(host, delay)
-        self._frontier.limit(host, self._now())
-
-    def _let_go_on(self, waiting: list[tuple[Item, Passed]]) -> None:
-        """Let go on, or end, those who waited for a robots.txt."""
-        self._balance.ended += 1
-        for item, passed in waiting:
-            try:
-                self._let_one_go_on(item, passed)
-            except Exception as error:  # the others wait, and must not be forgotten
-                if is_grave(error):
-                    raise
-                log.exception("failed after robots.txt url=%s", urls.shown(_url(item)))
-                found = verdict("own_fault", last_line(error))
-                self._end(begin_bare(item), found, Answer())
-        self.reading.look_for_room()
-
-    def _let_one_go_on(self, item: Item, passed: Passed) -> None:
-        if passed is True:
-            self._frontier.put(item, self._now())
-        elif passed is False:
-            self._put(item)  # the rules were refused to a stranger's link only
-        else:
-            self._turn_away(item, passed)
 
     # -- what crawlers and workers do --------------------------------------------------
 
@@ -394,7 +324,7 @@ class Run:
         if isinstance(page, Page):
             await self.reading.read(page, me)
         else:
-            self.reading.let_go_on(self._put, me)
+            self.reading.let_go_on(self._entrance.put, me)
         self.crew.finished(me, self._now())
 
     async def keep(self, page: Page, me: Member) -> None:
@@ -409,17 +339,8 @@ class Run:
         else:
             self._idle.wake_at(self._frontier.next_at())
 
-    # -- workers that hang or die ------------------------------------------------------
-
-    def _give_up(self, held: Held) -> bool:
-        """Answer in the place of somebody who does not: the soft way."""
-        asking = held.asking
-        if not isinstance(asking, asyncio.Future) or asking.done():
-            return False
-        self._fetch.drop(asking)
-        words = f"nothing was heard of it for {self._hangs.seconds:.0f} s"
-        asking.set_result(Answer(error=28, error_text=words))
-        return True
+    def _release(self, held: Held) -> None:
+        self._hangs.end(held.trans)
 
     def _cut_off(self, held: Held) -> None:
         """End the worker that holds it; what it held goes back."""
@@ -427,38 +348,11 @@ class Run:
 
     def _inherit(self, member: Member, fate: Fate, error: BaseException) -> None:
         """Let nothing be lost of what a worker that died had in its hands."""
-        hands = member.hands
-        if isinstance(hands, Held):
-            self._take_over(hands, fate, error)
-        elif isinstance(hands, Page):
-            self.reading.take_over(hands, member.role, fate, last_line(error))
-        elif isinstance(hands, Room):
-            target = self.reading.refill_again(fate)
-            if target is not None:
-                found = verdict("worker_died", last_line(error))
-                self._end(begin_bare(target), found, Answer())
+        self._heirs.inherit(member, fate, error)
         if fate is Fate.LOST_CREW:
             self.stop(f"the crew could not be rebuilt: {last_line(error)}")
             self.reading.close()
         self._pass_on()
-
-    def _take_over(self, held: Held, fate: Fate, error: BaseException) -> None:
-        now = held.lease.ended_at = self._now()
-        self._hangs.end(held.trans)
-        if fate is not Fate.GIVEN_UP:
-            # If it is neither held nor ended, it was taken back: another has it.
-            if not self._frontier.give_back(held.trans, now) and held.ended:
-                self._frontier.put(held.lease.item, now)
-            return
-        if not self._frontier.done(held.trans, now) and not held.ended:
-            return  # taken back: another has it, and may fare better
-        words = "".join(traceback.format_exception(error))
-        if held.visit.target.robots:
-            answer = Answer(error=2, error_text=last_line(error))
-            self._let_go_on(self._learn(held.lease, held.visit, answer, now))
-        else:
-            found = verdict("worker_died", last_line(error))
-            self._end(held.visit, found, Answer(error_text=words))
 
     # -- the whole -------------------------------------------------------------------
 
@@ -473,11 +367,11 @@ class Run:
     def _resume(self, target: Target) -> None:
         self._balance.begun += 1
         if not self.reading.hold_back(target):
-            self._put(target)
+            self._entrance.put(target)
 
     def stop(self, why: str) -> None:
         """Take nothing more; what is under way may end."""
-        self.stopped = self.stopped or why
+        self.stopped = self.account.interrupted = self.stopped or why
         self._addresses.stopped = True
         if self._feeding is not None:
             self._feeding.cancel()
@@ -521,70 +415,6 @@ class Run:
         self, coroutine: Coroutine[Any, Any, None], name: str
     ) -> asyncio.Task[None]:
         return self._tasks.create_task(coroutine, name=name)
-
-    @property
-    def fed(self) -> bool:
-        """Whether all input was read."""
-        return self._balance.fed
-
-    @property
-    def counts(self) -> Mapping[State, int]:
-        """Verdicts so far."""
-        return self._book.counts
-
-    @property
-    def done(self) -> int:
-        """How many URLs have a verdict."""
-        return self._book.counts.total()
-
-    @property
-    def total(self) -> int:
-        """How many URLs are known to need one."""
-        return len(self._book)
-
-    @property
-    def seconds(self) -> float:
-        """How long the run has taken."""
-        return self._now() - self.started_at
-
-    def glimpses(self) -> tuple[Glimpse, ...]:
-        """What each worker is doing."""
-        return self.crew.glimpses(self._now(), urls.shown)
-
-    def open(self) -> list[tuple[str, int]]:
-        """What the end of the run waits for."""
-        return list(self._balance.open())
-
-    def waiting(self, count: int) -> list[Wait]:
-        """The hosts with the longest queues, and what they wait for."""
-        now = self._now()
-        names = [name for name, _ in self._frontier.waiting(count)]
-        return [found for name in names if (found := self._frontier.why(name, now))]
-
-    def why(self, text: str) -> list[Wait]:
-        """What a URL or a host waits for; without one, the hosts that hold it up."""
-        return self._why(text, self._now()) if text else self.waiting(MOST_LEFT)
-
-    def summary(self) -> Summary:
-        """The run so far in numbers."""
-        left = self.total - self.done
-        return Summary(
-            counts=dict(self._book.counts),
-            excluded=len(self._intake.excluded),
-            problems=tuple(self._intake.problems),
-            requests=self.requests,
-            seconds=self.seconds,
-            interrupted=self.stopped,
-            left=left,
-            left_at=dict(self._frontier.waiting(MOST_LEFT)) if left else {},
-            site=self._site(),
-            remarks=tuple(remarks(self.crew, self._hangs, self._parts)),
-        )
-
-    def _site(self) -> Site | None:
-        if self._survey is None:
-            return None
-        return self._survey.site(self._book.places, self._intake.beyond)
 
 
 # As from a name server that fails: tried again, and then at an address.
