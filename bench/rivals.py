@@ -54,7 +54,7 @@ def scrapy(url: str) -> list[str]:
 def crawl(url: str, processes: int, method: str = "auto") -> list[str]:
     """Ourselves; without robots.txt, for which the others do not ask either."""
     options = ["--scope=host", "--no-robots", "--no-progress", "--quiet"]
-    options += ["--method", method, "--concurrency", CRAWLERS]
+    options += ["--method", method, "--concurrency", CRAWLERS, "--per-host", CRAWLERS]
     return [str(BIN / "ronda"), "crawl", *options, f"--processes={processes}", url]
 
 
@@ -69,6 +69,8 @@ def ronda(urls: Path, method: str, processes: int) -> list[str]:
         "--method",
         method,
         "--concurrency",
+        AT_ONCE,
+        "--per-host",
         AT_ONCE,
         "--processes",
         str(processes),

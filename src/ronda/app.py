@@ -122,8 +122,9 @@ def crawl_extras(
             try:
                 mirror = stack.enter_context(Mirror(Path(wanted.save), rewritten))
             except OSError as error:
-                words = f"--save {wanted.save}: {error.strerror or error}"
-                raise UsageError(words) from None
+                is_file = isinstance(error, FileExistsError | NotADirectoryError)
+                words = "a file, not a folder" if is_file else error.strerror or error
+                raise UsageError(f"--save {wanted.save}: {words}") from None
         if wanted.warc:
             from ronda.store.warc import WarcFile  # noqa: PLC0415
 

@@ -272,6 +272,12 @@ class Summary(Struct, frozen=True):
     remarks: tuple[str, ...] = ()  # what went wrong with ourselves, and was mended
 
     @property
+    def is_unread(self) -> bool:
+        """Whether a crawl did not come beyond its first pages."""
+        crawled = self.site is not None and not self.interrupted
+        return crawled and self.site is not None and not self.site.pages
+
+    @property
     def checked(self) -> int:
         """How many targets have a verdict."""
         return sum(self.counts.values())

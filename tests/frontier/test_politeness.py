@@ -9,6 +9,7 @@ from ronda.errors import SettingsError
 from ronda.frontier import Limits, Policy
 from ronda.frontier.politeness import (
     CLASS_INTERVAL,
+    NEAR,
     OWN,
     STRANGERS,
     is_own,
@@ -31,8 +32,8 @@ class TestWhoseMachine:
     )
     def test_own_machines_have_no_gap(self, address: str) -> None:
         assert is_own("a.example", address)
-        assert Policy([DEFAULT]).limits("a.example", address) == OWN == Limits()
-        assert not OWN.paced
+        assert Policy([DEFAULT]).limits("a.example", address) == NEAR
+        assert not NEAR.paced
 
     @pytest.mark.parametrize("address", [PUBLIC, "2606:2800::1"])
     def test_strangers_are_asked_with_care(self, address: str) -> None:

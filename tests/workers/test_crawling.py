@@ -435,8 +435,8 @@ class TestTheView:
         opened: list[Any] = []
 
         async def reply(_: Request) -> Answer:
-            seen.extend(run_of[0].glimpses())
-            opened.extend(run_of[0].open())
+            seen.extend(run_of[0].account.glimpses())
+            opened.extend(run_of[0].account.open())
             return OK
 
         run_of: list[Run] = []

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -75,17 +76,34 @@ async def crawl_sites(
 
         def end(summary: Summary) -> None:
             extras.end(summary, Rewriting(settings.report))
+            if not settings.report.quiet:
+                sys.stderr.writelines(
+                    f"{line}\n" for line in _advice(settings, summary)
+                )
 
         return await report_on(settings, open_run, end)
+
+
+def _advice(settings: Settings, summary: Summary) -> Iterator[str]:
+    """What to do next."""
+    if settings.crawl.save:
+        yield f"the pages are in {settings.crawl.save}"
+    if summary.interrupted and settings.crawl.db:
+        yield "the same command goes on from here"
 
 
 def _seed(text: str) -> str:
     try:
         url = urls.split_fragment(urls.normalise(text))[0]
     except UrlError:
-        advice = f"write it with its scheme, as https://{urls.shown(text)}"
-        raise UsageError(f"'{urls.shown(text)}' is not a URL; {advice}") from None
-    if urls.scheme(url) not in {"http", "https"}:
-        words = "only http and https can be crawled"
-        raise UsageError(f"'{urls.shown(text)}': {words}")
-    return url
+        url = ""
+    if url.startswith(("http:", "https:")):
+        return url
+    name = urls.shown(text)
+    if Path(text).exists():
+        raise UsageError(f"'{name}' is a file; see 'ronda check {name}'")
+    if "://" in text:
+        raise UsageError(f"'{name}': only URLs of http and https can be crawled")
+    raise UsageError(
+        f"'{name}' is not a URL; write it with its scheme, as http://{name}"
+    )

@@ -41,9 +41,11 @@ def view(run: Account) -> Iterator[str]:
     """Everything: each worker, and what the end of the run waits for."""
     glimpses = run.glimpses()
     yield f"{run.done:,} of {run.total:,} checked; {counted(glimpses)}"
-    yield from (f"  {line(seen)}" for seen in glimpses)
+    # Who is busy comes last, where it does not scroll away.
+    for seen in sorted(glimpses, key=lambda seen: seen.state not in _RESTING):
+        yield f"  {line(seen)}"
     for words, number in run.open():
-        yield f"  not over: {f'{number:,} ' if number else ''}{words}"
+        yield f"  not over: {words}{f': {number:,}' if number else ''}"
 
 
 @asynccontextmanager

@@ -8,7 +8,7 @@ import click
 from msgspec import Struct
 
 from ronda.cli.report import FORMATS
-from ronda.config import Scope, described
+from ronda.config import Scope, default, described
 from ronda.errors import UsageError
 
 
@@ -22,6 +22,15 @@ class Option(Struct, frozen=True):
     many: bool = False
     metavar: str | None = None
     words: str = ""  # only where the setting's own do not fit
+
+    @property
+    def help(self) -> str:
+        """What it is for, and what holds without it."""
+        words = self.words or described(self.setting)
+        value = default(self.setting)
+        if self.value is not None or value is None or value in ("", (), {}):
+            return words
+        return f"{words}  [default: {value}]"
 
     @property
     def name(self) -> str:
@@ -174,7 +183,7 @@ def with_options(
     def with_them(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
             flags = [flag.strip() for flag in option.flag.split(",")]
-            extra: dict[str, Any] = {"help": option.words or described(option.setting)}
+            extra: dict[str, Any] = {"help": option.help}
             if option.value is not None:
                 extra |= {"is_flag": True, "flag_value": option.value, "default": None}
             else:

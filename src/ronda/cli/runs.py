@@ -64,5 +64,5 @@ def _exit_code(summary: Summary) -> int:
         return INTERRUPTED
     if summary.counts.get(State.BROKEN):
         return BROKEN
-    lost = summary.interrupted.startswith("the crew")
+    lost = summary.interrupted.startswith("the crew") or summary.is_unread
     return UNUSABLE if lost or any(p.grave for p in summary.problems) else 0

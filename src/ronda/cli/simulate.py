@@ -56,7 +56,11 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Makes the web: the same seed, the same web and round.",
 )
 @click.option(
-    "--hosts", type=click.IntRange(1, _MOST), default=100_000, help="Hosts of the web."
+    "--hosts",
+    type=click.IntRange(1, _MOST),
+    default=1000,
+    show_default=True,
+    help="Hosts of the web.",
 )
 @click.option(
     "--servers",
@@ -66,7 +70,8 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.option(
     "--urls",
     type=click.IntRange(1, 1_000_000_000),
-    default=10_000_000,
+    default=100_000,
+    show_default=True,
     help="URLs of the round, over all hosts.",
 )
 @click.option(

@@ -53,7 +53,7 @@ def _told(asked: str, reply: Reply) -> Iterator[str]:
     if asked and not reply.waits:
         yield f"  {urls.shown(asked)}: nothing waits for it"
     for words, number in reply.open:
-        yield f"  {f'{number:,} ' if number else ''}{words}"
+        yield f"  {words}{f': {number:,}' if number else ''}"
     if reply.crew:
         yield f"  {counted(reply.crew)}"
         yield from (f"    {line(seen)}" for seen in busiest(reply.crew))

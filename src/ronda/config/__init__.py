@@ -1,7 +1,7 @@
 """ronda.toml as one frozen tree, checked once; unknown keys are errors."""
 
 from ronda.config.politeness import EVERYTHING, Politeness
-from ronda.config.reading import FILE_NAME, described, load, section
+from ronda.config.reading import FILE_NAME, default, described, load, section
 from ronda.config.sections import (
     Check,
     Crawl,
@@ -28,6 +28,7 @@ __all__ = [
     "Report",
     "Scope",
     "Settings",
+    "default",
     "described",
     "load",
     "section",

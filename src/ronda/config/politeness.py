@@ -37,7 +37,7 @@ class Politeness(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
         Count | None,
         Meta(
             description="Requests to one host at once; "
-            "not set: 4, and no limit for your own machines.",
+            "not set: 4, and 6 for your own machines.",
             examples=[4],
         ),
     ] = None

@@ -36,6 +36,13 @@ def described(setting: str) -> str:
     return next((meta.description for meta in metas if meta.description), "")
 
 
+def default(setting: str) -> Any:
+    """What a setting is when nobody sets it; None where that depends."""
+    table, _, key = setting.partition(".")
+    found = getattr(Settings(), table)
+    return getattr(found[0] if isinstance(found, tuple) else found, key)
+
+
 def section(kind: Any) -> Any:
     """The struct behind a section: its own type, or that of its rows."""
     return get_args(kind)[0] if get_origin(kind) is tuple else kind

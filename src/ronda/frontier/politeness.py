@@ -41,8 +41,11 @@ class Limits(Struct, frozen=True, gc=False):
         force_setattr(self, "paced", paced)
 
 
-# The operator's own machines (loopback, private) have no gap.
+# His own disk and name servers take whatever the operator has.
 OWN = Limits()
+# His own machines (loopback, private) have no gap. But the queue of connections of a
+# small server holds five: one more than it takes waits a second or more.
+NEAR = Limits(per_host=6)
 STRANGERS = Limits(
     interval=0.2,
     per_host=4,
@@ -95,7 +98,10 @@ class Policy:
             if matches(host, address):
                 values |= given
         class_interval = values.pop("class_interval", CLASS_INTERVAL)
-        limits = replace(OWN if is_own(host, address) else STRANGERS, **values)
+        limits = STRANGERS
+        if is_own(host, address):
+            limits = NEAR if address else OWN
+        limits = replace(limits, **values)
         if host.startswith(CLASS):
             limits = replace(limits, interval=class_interval, rule="class-interval")
         delay = min(self._delays.get(host, 0.0), limits.crawl_delay_limit)

@@ -100,6 +100,10 @@ class Reach:
         beyond = self._beyond(url, depth)
         return Step(not beyond, depth, outside, asset, beyond)
 
+    def covers(self, url: str) -> bool:
+        """Whether a URL is in scope."""
+        return url in self._area
+
     def judge_sitemap(self, url: str, parent: Target) -> Step:
         """What is done with a sitemap that an index of sitemaps names."""
         depth = parent.depth + 1

@@ -30,7 +30,9 @@ def simulate(share: tuple[Question, int], tell: Tell) -> None:
     trial = Trial(traits=question.traits, settings=settings)
     scribe = Scribe(tell)
     stage = scribe.stage = Stage(trial, scribe.note, hosts)
-    summary = stage.play(scribe.reading(listing(question.traits, hosts))).account.summary()
+    summary = stage.play(
+        scribe.reading(listing(question.traits, hosts))
+    ).account.summary()
     tell(
         Forecast(
             seconds=stage.clock.seconds,

@@ -13,6 +13,7 @@ from ronda.targets.encoding import as_utf8
 from ronda.targets.resolve import Document, resolve
 from ronda.targets.source import Source
 from ronda.targets.streams import HEAD, LIMIT, Bounded, is_packed, opened
+from ronda.targets.xmlfile import OTHER
 
 
 def links_of(
@@ -72,7 +73,7 @@ def _resolved(
         elif found is not item:  # a link that is none is a mistake of the page
             if found is not None:
                 yield found
-        elif source is not formats.TEXT:
+        elif source is not formats.TEXT and not found.message.startswith(OTHER):
             # That a feed or a table holds no links we can read is no mistake of the
             # user's, and words on a page of text are not even news.
             yield replace(found, grave=False)

@@ -16,6 +16,9 @@ _READERS = {
 }
 
 
+OTHER = "XML of a kind that is not read"
+
+
 def read(
     stream: Readable, document: str, _options: config.Check
 ) -> Iterator[Link | Problem]:
@@ -34,4 +37,4 @@ def read(
 
 def _unknown(root: str) -> str:
     known = ", ".join(_READERS)
-    return f"XML of a kind that is not read, <{folded(root)}>; known: {known}"
+    return f"{OTHER}, <{folded(root)}>; known: {known}"

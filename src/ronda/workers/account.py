@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from ronda import urls
 from ronda.frontier import Wait
 from ronda.model import Site, State, Summary
@@ -103,4 +105,10 @@ class Account:
         survey = self._parts.survey
         if survey is None:
             return None
-        return survey.site(self._parts.book.places, self._intake.beyond)
+        beyond = self._intake.beyond
+        site = survey.site(self._parts.book.places, beyond)
+        # Of a site that was not read whole, nobody knows what is linked from nowhere.
+        cut = self.interrupted or beyond.keys() & {"depth", "max_pages"}
+        reach = self._parts.reach
+        orphans = () if cut or reach is None else filter(reach.covers, site.orphans)
+        return replace(site, orphans=tuple(orphans))

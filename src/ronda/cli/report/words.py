@@ -139,6 +139,8 @@ def conclusion(results: Iterable[Result], summary: Summary) -> str:
         return f"{counted(broken, 'broken link')}{where}."
     if not summary.checked:
         return "Nothing was checked."
+    if summary.is_unread:
+        return "No page could be read: the site was not crawled."
     early = summary.interrupted or summary.left
     return "Nothing broken so far." if early else "Nothing broken."
 

@@ -187,8 +187,8 @@ def _writer(*, gzip: bool) -> Any:
     try:
         from warcio.warcwriter import WARCWriter  # noqa: PLC0415
     except ImportError:
-        words = "needs the package warcio; pip install 'ronda[warc]'"
-        raise SettingsError(f"crawl.warc: {words}") from None
+        words = "needs the package warcio; install it where ronda is installed"
+        raise SettingsError(f"--warc: {words} (in a checkout: .venv/bin/pip)") from None
     return WARCWriter(None, gzip=gzip, warc_version="WARC/1.1")
 
 
