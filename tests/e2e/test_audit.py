@@ -197,7 +197,7 @@ def test_the_limits_of_the_run_go_before_the_settings(ronda: Command) -> None:
 
 def test_where_no_limit_holds_nothing_is_said_to_be_proven(ronda: Command) -> None:
     own = {"host": "localhost", "server": "127.0.0.1"}
-    head = HEAD | {"politeness": [{}]}
+    head = HEAD | {"politeness": [{"per_host": 1 << 30}]}
     ended = audited(ronda, head, line(0, **own), line(0, **own))
 
     assert ended.code == 0

@@ -205,4 +205,4 @@ class TestSeeds:
 
         assert ended.results[url]["reason"] == "robots_disallow"
         assert asked == ["/robots.txt"]
-        assert ended.code == 0
+        assert ended.code == 2  # nothing was crawled, which is no success

@@ -65,7 +65,7 @@ class TestView:
         assert {"fetcher 1", "fetcher 2", "fetcher 3", "crawler 1"} <= set(workers)
         on = [words for words in workers.values() if words[-1].endswith("/held")]
         assert [(words[0], words[2]) for words in on] == [("downloading", "s")]
-        assert "not over: 1 visits that have not ended" in text
+        assert "not over: visits that have not ended: 1" in text
         assert process.returncode == 0
         assert b"3 checked" in out
         assert err == b""
@@ -89,7 +89,7 @@ class TestView:
         first, *lines = plain.out.splitlines()
         assert plain.code == 0
         assert first.startswith(f"process {process.pid}, under way for ")
-        assert "  1 visits that have not ended" in lines
+        assert "  visits that have not ended: 1" in lines
         [crew] = [line for line in lines if "fetchers:" in line]
         assert "1 downloading" in crew
         assert any("/held" in line and "downloading" in line for line in lines)

@@ -58,7 +58,7 @@ class TestWhoseMachine:
         policy = Policy([Politeness(interval=3.0, per_server=1)])
 
         assert policy.limits("127.0.0.1", "127.0.0.1") == Limits(
-            interval=3.0, per_server=1
+            interval=3.0, per_server=1, per_host=NEAR.per_host
         )
         assert policy.limits("a.example", PUBLIC).interval == 3.0
 

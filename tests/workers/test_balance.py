@@ -71,7 +71,7 @@ class TestNeverEarly:
 
         async def slow(_: Request) -> Answer:
             await asyncio.sleep(3600.0)
-            seen.append((play_run[0].fed, play_run[0].open()))
+            seen.append((play_run[0].account.fed, play_run[0].account.open()))
             return page("".join(f"<a href={n}>" for n in range(10_000)))
 
         play_run: list[Run] = []
