@@ -330,6 +330,6 @@ def test_without_warcio_the_user_is_told_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "warcio.warcwriter", None)
 
-    with pytest.raises(SettingsError, match="^--warc: needs the package warcio"):
+    with pytest.raises(SettingsError, match=r"^--warc: needs the package warcio"):
         opened(tmp_path / "a.warc")
     assert not (tmp_path / "a.warc").exists()
