@@ -78,12 +78,14 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     "--skew",
     type=click.FloatRange(0, 3),
     default=0.8,
+    show_default=True,
     help="How much larger large hosts are: 0 all alike, 1 the second half the first.",
 )
 @click.option(
     "--latency",
     type=click.FloatRange(0.001, 10),
     default=0.3,
+    show_default=True,
     metavar="SECONDS",
     help="Seconds of the median answer.",
 )
@@ -91,6 +93,7 @@ def _with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     "--errors",
     type=click.FloatRange(0, 0.9),
     default=0.05,
+    show_default=True,
     help="Share of the URLs that are broken, and of the hosts that have faults.",
 )
 @click.option(

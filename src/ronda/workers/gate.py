@@ -31,6 +31,7 @@ from ronda.model import (
 )
 from ronda.probes import verdict
 from ronda.workers.rulebook import Attic, Rulebook
+from ronda.workers.visits import target_of
 
 WEB = ("http:", "https:")  # the schemes that have a robots.txt
 FILE = "/robots.txt"  # which may always be asked for
@@ -206,7 +207,7 @@ class Gate:
     def keeper(self, url: str) -> str:
         """The host for whose robots.txt a URL waits, maybe after hops; "" if none."""
         for authority, items in self._waiting.items():
-            if any(url == _target(item).url for item in items):
+            if any(url == target_of(item).url for item in items):
                 return urls.host_key(f"{authority}/")
         return ""
 
@@ -231,11 +232,7 @@ def public(item: Item) -> bool:
 
 def has_robots(item: Item) -> bool:
     """Whether an item is of the web, and not robots.txt itself."""
-    return not _target(item).robots and asked_url(item).startswith(WEB)
-
-
-def _target(item: Item) -> Target:
-    return item if isinstance(item, Target) else item.target
+    return not target_of(item).robots and asked_url(item).startswith(WEB)
 
 
 def _question(authority: str, item: Item) -> Visit:

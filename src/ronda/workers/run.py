@@ -42,7 +42,7 @@ from ronda.workers.pushing import Pushing
 from ronda.workers.reading import Reading, Room
 from ronda.workers.remarks import last_line
 from ronda.workers.states import Role, WorkerState
-from ronda.workers.visits import begin, begin_bare, charged
+from ronda.workers.visits import begin, begin_bare, charged, target_of
 from ronda.workers.why import Why
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class Run:
         return None
 
     def _hand_out(self, trans: int, lease: Lease, me: Member) -> Held:
-        me.become(WorkerState.BEFORE_WORK, lease.started_at, _url(lease.item))
+        me.become(WorkerState.BEFORE_WORK, lease.started_at, target_of(lease.item).url)
         until = lease.started_at + self._hangs.seconds
         me.hands = held = Held(trans, lease, me, until)
         held.visit = begin_bare(lease.item)  # should the next line raise
@@ -420,10 +420,6 @@ class Run:
 # As from a name server that fails: tried again, and then at an address.
 NAME_LATE = Answer(error=6, errno=1, error_text="the name was found too late")
 _READABLE = {State.OK, State.WARNING}
-
-
-def _url(item: Item) -> str:
-    return (item if isinstance(item, Target) else item.target).url
 
 
 async def _raised(error: RondaError) -> None:

@@ -4,10 +4,15 @@ from msgspec.structs import replace
 
 from ronda import urls
 from ronda.frontier import Item
-from ronda.model import Request, Via, Visit
+from ronda.model import Request, Target, Via, Visit
 from ronda.probes import Handlers
 
 _BARE = Request("")  # nothing is asked
+
+
+def target_of(item: Item) -> Target:
+    """The target that an item is, or is the visit of."""
+    return item if isinstance(item, Target) else item.target
 
 
 def begin(item: Item, handlers: Handlers) -> Visit:
