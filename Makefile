@@ -9,7 +9,7 @@ GROUP = $(PYTHON) -c 'import sys, tomllib; \
 COVERAGE = COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" COVERAGE_FILE="$(CURDIR)/.coverage"
 
 .DEFAULT_GOAL := help
-.PHONY: help test bench simulate format docs clean
+.PHONY: help test bench simulate torture format docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -29,6 +29,10 @@ bench: .venv/.bench ## measure against rivals; a table, and bench/results.json
 
 simulate: .venv/.dev ## thousands of random webs under a virtual clock, by their seeds
 	$(PYTHON) -m ronda simulate --check 3000 --seed $$(date +%s)
+
+torture: .venv/.dev ## kill -9 a thousand times, days of a million targets; takes hours
+	bash scripts/install-servers
+	$(PYTHON) scripts/torture.py
 
 format: .venv/.dev ## format the code, and mend what the linter can
 	.venv/bin/ruff format

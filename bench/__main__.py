@@ -9,13 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench import crawl, polite, rivals
+from bench import catalogue, crawl, polite, rivals, store
 from bench.measure import run
 from bench.nginx import Nginx
 from bench.table import Contest, compare
 
 RESULTS = Path(__file__).parent / "results.json"
-ALONE = ["frontier", "polite"]  # scenarios that need none of the shared server
+# Scenarios that need none of the shared server.
+ALONE = ["frontier", "polite", "store", "catalogue"]
 
 
 def main() -> None:
@@ -38,6 +39,10 @@ def main() -> None:
         found |= frontier()
     if given.only in (None, "polite"):
         found |= {"polite": polite.run()}
+    if given.only in (None, "store"):
+        found |= {"store": store.run()}
+    if given.only in (None, "catalogue"):
+        found |= {"catalogue": catalogue.run()}
     RESULTS.write_text(json.dumps(found, indent=2) + "\n")
 
 

@@ -32,6 +32,7 @@ from ronda.targets import SOURCES
 
 ROOT = Path(__file__).parents[1]
 WIDTH = 80  # characters of the help texts, and of comments in ronda.example.toml
+LOOK: dict[str, Any] = {"terminal_width": WIDTH, **ronda.context_settings}
 STATUSES = (*range(200, 600), 999)
 UNNAMED = status_words(599)  # the words of a status that nobody has defined
 
@@ -185,8 +186,13 @@ class Setting(Struct, frozen=True):
     @property
     def default(self) -> str | None:
         """Its default as TOML; None when it has none."""
-        default = self.schema["default"]
+        default = self.schema.get("default")
         return None if default is None else _toml(default)
+
+    @property
+    def unset(self) -> str:
+        """What holds when it has no default and nobody sets it."""
+        return "not set" if "default" in self.schema else "must be set"
 
     @property
     def toml(self) -> str:
@@ -217,6 +223,10 @@ def heading(name: str) -> str:
     return f"[[{name}]]" if rows else f"[{name}]"
 
 
+def _commented(line: str) -> str:
+    return line if line.startswith("#") else f"# {line}"
+
+
 _KINDS = {
     "array": "list of texts",
     "boolean": "true or false",
@@ -233,6 +243,8 @@ def _kind(schema: dict[str, Any]) -> str:
             return _kind(wanted)
         case {"enum": values}:
             return "one of " + ", ".join(values)
+        case {"$ref": "#/$defs/State"}:
+            return "one of " + ", ".join(State)
         case {"type": kind}:
             return _KINDS[kind] + _range(schema)
         case _:
@@ -263,7 +275,7 @@ def settings_page() -> str:
         rows = (
             (
                 _code(item.key),
-                "not set" if item.default is None else _code(item.default),
+                item.unset if item.default is None else _code(item.default),
                 item.kind,
                 _codes(flags.get(f"{name}.{item.key}", "").split(", ")),
                 item.words,
@@ -332,15 +344,21 @@ def _curl_names() -> dict[int, list[str]]:
 
 
 def commands_page() -> str:
-    """The help text of every command."""
-    options: dict[str, Any] = {"terminal_width": WIDTH, **ronda.context_settings}
-    top = click.Context(ronda, info_name="ronda", **options)
+    """The help text of every command, those of groups under their group."""
+    top = click.Context(ronda, info_name="ronda", **LOOK)
     blocks = ["# Commands", NOTE, "## ronda", _fenced(ronda.get_help(top))]
-    for name in ronda.list_commands(top):
-        if command := ronda.get_command(top, name):
-            context = click.Context(command, top, name, **options)
-            blocks += [f"## ronda {name}", _fenced(command.get_help(context))]
-    return "\n\n".join(blocks) + "\n"
+    return "\n\n".join([*blocks, *_commands(ronda, top)]) + "\n"
+
+
+def _commands(group: click.Group, above: click.Context) -> Iterator[str]:
+    level = "#" * (above.command_path.count(" ") + 2)
+    for name in group.list_commands(above):
+        if command := group.get_command(above, name):
+            context = click.Context(command, above, name, **LOOK)
+            yield f"{level} {context.command_path}"
+            yield _fenced(command.get_help(context))
+            if isinstance(command, click.Group):
+                yield from _commands(command, context)
 
 
 def formats_page() -> str:
@@ -399,10 +417,12 @@ def example() -> str:
     ]
     for name, about in sections().items():
         comment = [f"# {line}".rstrip() for line in about.splitlines()]
-        lines += ["", *comment, heading(name)]
+        # Rows that nobody has unless he writes them are shown as comments.
+        shown = str if getattr(Settings(), name) else _commented
+        lines += ["", *comment, shown(heading(name))]
         for item in settings(name):
             words = wrap(f"{item.words} ({item.kind})", WIDTH)
-            lines += ["", *(f"# {line}" for line in words), item.toml]
+            lines += ["", *(f"# {line}" for line in words), shown(item.toml)]
     return "\n".join(lines) + "\n"
 
 

@@ -7,13 +7,19 @@ from ronda.config import (
     Fetch,
     Frontier,
     Guard,
+    Intervals,
+    Notices,
+    PlannedRound,
     Politeness,
+    Serve,
     Settings,
+    Store,
     described,
     load,
 )
 from ronda.errors import SettingsError, UsageError
 from ronda.frontier import Policy
+from ronda.model import State
 
 
 @pytest.fixture
@@ -188,6 +194,100 @@ def test_a_wrong_row_of_the_file_is_not_blamed_on_an_option(folder):
 
 def test_the_settings_of_rows_are_described_too():
     assert described("politeness.interval").startswith("Seconds between two requests")
+
+
+# -- what is watched ------------------------------------------------------------------
+
+
+def test_the_store_the_daemon_and_the_notices_have_their_sections(folder):
+    written(
+        folder,
+        '[store]\ndb = "postgresql://h/d"\nretention = 7\n'
+        "[serve]\ngrace = 0\nshare = true\n[notices]\nbatch = 5\n",
+    )
+
+    found = load(None, {"store": {"batch": 9}})
+    assert found.store == Store(db="postgresql://h/d", retention=7, batch=9)
+    assert found.serve == Serve(grace=0.0, share=True)
+    assert found.notices == Notices(batch=5)
+
+
+def test_rows_of_the_schedule_come_in_their_order(folder):
+    written(
+        folder,
+        "[[schedule]]\nok = 60\n"
+        '[[schedule]]\nmatch = "*.example.org"\nowner = "a"\n'
+        'label = "x"\nconfirm = 3\n',
+    )
+
+    assert load(None, {}).schedule == (
+        Intervals(ok=60.0),
+        Intervals("*.example.org", "a", "x", confirm=3),
+    )
+    assert Settings().schedule == (Intervals(),)
+
+
+def test_there_are_no_rounds_but_those_of_the_file(folder):
+    assert load(None, {}).rounds == ()
+    written(folder, '[[rounds]]\nname = "n"\ncron = "@daily"\nstate = "broken"\n')
+
+    assert load(None, {}).rounds == (
+        PlannedRound("n", "@daily", state=State.BROKEN, timezone="UTC", forced=False),
+    )
+
+
+@pytest.mark.parametrize("section", ["schedule", "rounds"])
+def test_rows_are_told_to_be_written_as_such_wherever_they_are_wanted(folder, section):
+    path = written(folder, f"[{section}]\n")
+    words = f"{section}: write it as rows, each under [[{section}]]"
+
+    assert fault(path) == f"{path}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[schedule]]\n[[schedule]]\nok = 0", "schedule[1].ok: expected number >= "),
+        ('[[schedule]]\nok = "1d"', "schedule[0].ok: expected number, got text"),
+        ("[[schedule]]\ngrowth = 0.5", "schedule[0].growth: expected number >= 1"),
+        ("[[schedule]]\njitter = 0.6", "schedule[0].jitter: expected number <= 0.5"),
+        ("[[schedule]]\nconfirm = 0", "schedule[0].confirm: expected whole number >="),
+        ('[[schedule]]\nmatch = ""', "schedule[0].match: expected text of length >= 1"),
+        ("[[schedule]]\nokay = 1", "unknown key 'schedule[0].okay'; known here: match"),
+        ('[[rounds]]\nname = "n"', "rounds[0].cron: must be set"),
+        ('[[rounds]]\ncron = "@daily"', "rounds[0].name: must be set"),
+        (
+            '[[rounds]]\nname = "n"\ncron = "@daily"\nstate = "dead"',
+            "rounds[0].state: invalid enum value 'dead'",
+        ),
+        (
+            "[[rounds]]\nwhen = 1",
+            "unknown key 'rounds[0].when'; known here: name, cron",
+        ),
+        ("[store]\nretention = 0", "store.retention: expected whole number >= 1"),
+        ("[serve]\ngrace = -1", "serve.grace: expected number >= 0"),
+        ("[notices]\ntimeout = 0", "notices.timeout: expected number >= "),
+    ],
+)
+def test_a_wrong_row_or_key_of_what_is_watched_is_named(folder, text, words):
+    path = written(folder, text)
+
+    assert fault(path).startswith(f"{path}: {words}")
+
+
+def test_two_rounds_of_one_name_are_told(folder):
+    row = '[[rounds]]\nname = "n"\ncron = "@daily"\n'
+
+    message = fault(written(folder, row * 2))
+    assert message == "rounds[1].name: 'n' is the name of another round too"
+
+
+def test_an_option_of_any_rows_is_a_row_after_those_of_the_file(folder):
+    path = written(folder, "[[schedule]]\nok = 60\n")
+    options = {"schedule": {"confirm": 1}}
+
+    assert load(path, options).schedule == (Intervals(ok=60.0), Intervals(confirm=1))
+    assert fault(path, {"schedule": {"confirm": 0}}).startswith("--confirm: ")
 
 
 # -- the command line ----------------------------------------------------------------

@@ -56,6 +56,14 @@ def test_the_readme_is_short():
     assert len(lines) <= README_LINES
 
 
+def test_the_readme_calls_ronda_as_it_is_called_in_a_fresh_checkout():
+    text = (ROOT / "README.md").read_text("utf-8")
+    code = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+
+    assert "./ronda demo" in code
+    assert re.findall(r"(?<!\./)\bronda .*", code) == []
+
+
 @pytest.mark.parametrize("word", GLOSSARY)
 def test_every_word_of_the_design_is_in_the_glossary(word):
     text = (ROOT / "docs" / "glossary.md").read_text("utf-8")
@@ -89,6 +97,19 @@ def test_every_option_stands_with_its_setting_and_in_the_help(option):
 def test_every_command_has_its_help(name):
     assert f"## ronda {name}\n" in _page("commands.md")
     assert f"Usage: ronda {name} " in _page("commands.md")
+
+
+@pytest.mark.parametrize(
+    ("group", "name"),
+    [
+        (group, name)
+        for group, load in Commands.table.items()
+        for name in getattr(load(), "commands", ())
+    ],
+)
+def test_every_command_of_a_group_has_its_help(group, name):
+    assert f"### ronda {group} {name}\n" in _page("commands.md")
+    assert f"Usage: ronda {group} {name} " in _page("commands.md")
 
 
 @pytest.mark.parametrize("state", State)
@@ -176,7 +197,7 @@ def test_the_example_equals_the_defaults():
 def test_the_example_names_every_setting_as_a_key_or_as_a_comment():
     told = []
     for line in EXAMPLE.read_text("utf-8").splitlines():
-        if table := re.fullmatch(r"\[+(\w+)\]+", line):
+        if table := re.fullmatch(r"(?:# )?\[+(\w+)\]+", line):
             current = table[1]
         elif key := re.match(r"(?:# )?(\w+) = ", line):
             told.append((current, key[1]))
@@ -185,7 +206,7 @@ def test_the_example_names_every_setting_as_a_key_or_as_a_comment():
 
 
 def test_what_the_example_leaves_out_can_be_set_to_what_it_proposes():
-    text = re.sub(r"(?m)^# (\w+ = )", r"\1", EXAMPLE.read_text("utf-8"))
+    text = re.sub(r"(?m)^# (\w+ = |\[\[)", r"\1", EXAMPLE.read_text("utf-8"))
     values = tomllib.loads(text)
     values = {s: t[0] if isinstance(t, list) else t for s, t in values.items()}
 

@@ -55,6 +55,7 @@ class Found(Struct, frozen=True, gc=False):
     reads: bool = False  # a document named by the user: its links are wanted too
     public: bool = False  # named by a stranger: it may lead to public addresses only
     rel: str = ""  # as in Link
+    written: str = ""  # the absolute URL as it stands there, where that is not `url`
 
 
 class Problem(Struct, frozen=True):
@@ -109,6 +110,8 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     public: bool = False  # may go to public addresses only
     etag: str = ""  # of the copy that is known: only another one is wanted
     since: str = ""  # when that copy was changed, as its server wrote it
+    payload: bytes = b""  # that is sent, by POST
+    headers: tuple[str, ...] = ()  # that go with it: "Name: value"
 
 
 class Timings(Struct, frozen=True, gc=False):
@@ -236,6 +239,22 @@ class Result(Struct, frozen=True, kw_only=True):
     media_type: str = ""  # what the last answer says it is: text/html
     digest: str = ""  # SHA-256 of the body, of a page that was read whole
     evidence: str = ""  # of a fault of ours: the traceback
+
+
+class Standing(Struct, frozen=True, gc=False):
+    """Where a watched target stands between two checks."""
+
+    state: State = State.UNKNOWN  # as it is told: a failure only once it is confirmed
+    reason: str = ""  # of the last check
+    message: str = ""
+    last_check_at: float = 0.0  # epoch seconds; 0: never
+    last_change_at: float = 0.0  # of the state
+    failures: int = 0  # checks in a row that failed; our own faults never count
+    repeats: int = 0  # checks in a row that found its state again
+    flap: float = 0.0  # how often it changed lately: 1 a change, fading with time
+    flapping: bool = False  # so often that changes are not told
+    enabled: bool = True
+    why_disabled: str = ""
 
 
 class Slow(Struct, frozen=True):

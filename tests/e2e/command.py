@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS = 60.0  # guards against hanging; nothing takes as long
+SECONDS = 120.0  # guards against hanging; nothing takes as long
 RONDA = (sys.executable, "-m", "ronda")
-_LEFT_OUT = ("proxy", "color", "colour", "ssl_cert", "pythonwarnings", "xdg_cache")
+_LEFT_OUT = (
+    *("proxy", "color", "colour", "ssl_cert", "pythonwarnings"),
+    *("xdg_cache", "xdg_state"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

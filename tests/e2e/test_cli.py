@@ -1,6 +1,7 @@
 """What users see: exit codes, reports, signals, streams."""
 
 import csv
+import fcntl
 import gzip
 import io
 import json
@@ -14,6 +15,8 @@ import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -24,7 +27,6 @@ from servers.nginx import Nginx
 from servers.process import HOST
 from servers.rude import Rude
 
-GRACE = 5.0  # seconds that running requests have after the first Ctrl-C
 ESCAPE = "\x1b"
 
 
@@ -388,6 +390,12 @@ class TestPages:
         assert one.code == three.code == 1
 
 
+def _unread(pipe: IO[bytes]) -> int:
+    """How many bytes nobody has read yet."""
+    size = fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))
+    return int.from_bytes(size, sys.byteorder)
+
+
 class TestSignals:
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     @pytest.mark.parametrize("options", [(), ("--processes", "2")])
@@ -423,11 +431,9 @@ class TestSignals:
         name = ronda.listed([good, rude.url(slow)])
         process = ronda.start("check", "--no-robots", "--timeout", "30", name)
         _wait_for(rude, slow)
-        began = time.monotonic()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
 
-        assert time.monotonic() - began < GRACE + 5
         assert process.returncode == 130
         assert b"1 not checked" in out
         assert b"Traceback" not in err
@@ -440,15 +446,14 @@ class TestSignals:
         name = ronda.listed([rude.url(slow)])
         process = ronda.start("check", "--no-robots", "--timeout", "30", *options, name)
         _wait_for(rude, slow)
-        began = time.monotonic()
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)  # two at once would be one to the system
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=SECONDS)
 
-        assert time.monotonic() - began < GRACE - 1
         assert process.returncode == 130
-        assert b"Traceback" not in out + err
+        assert out == b""  # the first alone has a report, after its seconds
+        assert b"Traceback" not in err
 
     def test_a_source_that_waits_does_not_hold_it_up(self, ronda: Command) -> None:
         with subprocess.Popen(
@@ -462,7 +467,9 @@ class TestSignals:
             assert process.stdin is not None
             process.stdin.write(b"gopher://a.test/\n")
             process.stdin.flush()
-            time.sleep(1)  # it has started, and waits for more
+            # Until it has started, and waits for more.
+            while _unread(process.stdin) and process.poll() is None:
+                time.sleep(0.02)
             process.send_signal(signal.SIGINT)
             assert process.wait(timeout=SECONDS) == 130
             assert process.stderr is not None
@@ -604,3 +611,17 @@ def _is_group_alive(group: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-"])
+def test_a_closed_stream_is_no_fault(closed: str, tmp_path: Path) -> None:
+    command = f'"$0" -m ronda target add http://127.0.0.1/ --db store.db {closed}'
+    ended = subprocess.run(
+        ["bash", "-c", command, sys.executable],
+        cwd=tmp_path,
+        capture_output=True,
+        check=False,
+    )
+
+    assert ended.returncode == 0
+    assert b"Traceback" not in ended.stderr + ended.stdout

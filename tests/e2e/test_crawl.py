@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from e2e.command import Command, Ended
+from e2e.forks import Forked
 from e2e.site import crawl, page, paths
 from servers.site import Site
 
@@ -101,7 +102,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def ended(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Ended:
-    ronda = Command(tmp_path_factory.mktemp("ronda"))
+    ronda = Forked(tmp_path_factory.mktemp("ronda"))
     return crawl(ronda, site.url(), "--name-server", "127.0.0.1:1", "--retries", "0")
 
 

@@ -67,7 +67,8 @@ class TestPages:
 
         summary = ended.summary
         assert summary["interrupted"] == "out of time"
-        assert len(ended.results) == summary["checked"] > 1
+        # How far it comes in its second is the machine's affair.
+        assert len(ended.results) == summary["checked"] >= 1
         assert summary["checked"] + summary["left"] <= MANY + 1
         assert summary["left_at"].keys() == {"127.0.0.1"}
         assert most < BESIDES + 150 * MB

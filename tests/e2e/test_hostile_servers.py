@@ -13,6 +13,7 @@ import pycurl
 import pytest
 
 from e2e.command import Command, Ended
+from e2e.forks import Forked
 from ronda import urls
 from ronda.model import State
 from servers.certificates import Certificates
@@ -79,7 +80,7 @@ def wild(
         rude=rude,
         names=names,
         certificates=certificates,
-        ronda=Command(tmp_path),
+        ronda=Forked(tmp_path),
         mark=rude.fresh("").strip("?"),
     )
 

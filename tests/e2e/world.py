@@ -7,6 +7,7 @@ from pathlib import Path
 
 from e2e import odd, plugins
 from e2e.command import Command
+from e2e.forks import Forked
 from servers.certificates import Certificates
 from servers.ftp import Ftp
 from servers.ftps import Ftps
@@ -96,7 +97,7 @@ def opened(
             ftps=servers.ftps,
             ssh=servers.ssh,
             ports=ports,
-            ronda=Command(folder),
+            ronda=Forked(folder),
             authorities=trusted,
             plugins=plugins.install(folder / "plugins"),
         )

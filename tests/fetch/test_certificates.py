@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import pycurl
 import pytest
 
-from ronda.fetch.certificates import _facts, _moment, ca_file
+from fakes import FakeClock
+from ronda.fetch.certificates import UNUSED, Certificates, _facts, _moment, ca_file
 
 
 def test_the_setting_comes_before_the_environment(
@@ -63,3 +65,48 @@ def test_a_name_that_is_no_utf_8_is_told_as_well_as_can_be() -> None:
     pairs = ((b"Subject", b"CN = caf\xe9"),)
 
     assert _facts(pairs).subject == "CN = caf\ufffd"
+
+
+class FakeCurl:
+    """A handle whose answer came over a new connection, or over one that was kept."""
+
+    def __init__(self, *, new: bool) -> None:
+        self.new = new
+
+    def getinfo(self, what: int) -> int:
+        assert what == pycurl.NUM_CONNECTS
+        return int(self.new)
+
+    def getinfo_raw(self, what: int) -> object:
+        assert what == pycurl.INFO_CERTINFO
+        return [((b"Subject", b"CN = a.test"),)] if self.new else []
+
+
+NEW, KEPT = FakeCurl(new=True), FakeCurl(new=False)
+
+
+class TestWhatServersShowed:
+    def test_over_a_kept_connection_it_is_what_was_shown_at_first(self) -> None:
+        certificates = Certificates()
+        first = certificates.of(NEW, "https://a.test/1")
+
+        assert first is not None
+        assert certificates.of(KEPT, "https://a.test/2") is first
+        assert certificates.of(KEPT, "https://a.test:444/") is None
+
+    def test_it_is_known_while_the_connection_is_used(self) -> None:
+        clock = FakeClock()
+        certificates = Certificates(clock.now)
+        first = certificates.of(NEW, "https://a.test/")
+        for _ in range(10):
+            clock.advance(UNUSED - 1)
+            assert certificates.of(KEPT, "https://a.test/") is first
+
+    def test_it_is_forgotten_when_no_connection_can_be_left(self) -> None:
+        clock = FakeClock()
+        certificates = Certificates(clock.now)
+        for number in range(100):
+            certificates.of(NEW, f"https://h{number}.test/")
+            clock.advance(UNUSED / 10)
+
+        assert len(certificates._seen) + len(certificates._before) <= 20

@@ -8,6 +8,7 @@ import pytest
 
 from fakes import FakeClock
 from ronda.config import Guard as GuardSettings
+from ronda.fetch import names as module
 from ronda.fetch.guard import Guard
 from ronda.fetch.names import LONGEST, NEGATIVE, SHORTEST, Address
 from ronda.fetch.names import Names as Resolver
@@ -296,3 +297,58 @@ class TestRebinding:
         found = resolved(names, story, clock, ("10.0.0.0/8",))  # type: ignore[arg-type]
 
         assert (found.address, found.failure) == (self.PRIVATE, None)
+
+
+class Made(Resolver):
+    """Answers by itself, each time for a minute."""
+
+    address = "127.0.0.1"
+
+    async def _ask(self, name: str) -> Address:
+        return self._judge(name, [self.address], 0.0, self._now() + 60.0)
+
+
+class TestWhatIsForgotten:
+    """A daemon meets names without end."""
+
+    def met(self, names: Made, clock: FakeClock, count: int, hours: int) -> None:
+        async def story() -> None:
+            for hour in range(hours):
+                for number in range(count):
+                    await names.find(f"h{number}.{hour}.test")
+                clock.advance(3600.0)
+
+        asyncio.run(story())
+
+    def test_old_answers_are(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "MANY", 50)
+        clock = FakeClock()
+        names = Made((), Guard(GuardSettings()), clock)
+        names._tidy_at = 50
+        self.met(names, clock, 40, 24)
+
+        assert len(names._known) <= 4 * 40
+        assert names.known("h39.23.test").address == "127.0.0.1"
+        assert names.known("h39.0.test").address == ""
+
+    def test_answers_that_hold_are_not_however_many(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "MANY", 50)
+        clock = FakeClock()
+        names = Made((), Guard(GuardSettings()), clock)
+        names._tidy_at = 50
+        self.met(names, clock, 500, 1)
+
+        assert len(names._known) == 500
+
+    def test_of_names_that_were_public_the_latest_are_remembered(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "MOST_PUBLIC", 3)
+        clock = FakeClock()
+        names = Made((), Guard(GuardSettings()), clock)
+        names.address = TestRebinding.PUBLIC
+        self.met(names, clock, 5, 1)
+
+        assert list(names._public) == ["h2.0.test", "h3.0.test", "h4.0.test"]

@@ -9,6 +9,7 @@ from ronda.errors import SettingsError
 from ronda.frontier import Limits, Policy
 from ronda.frontier.politeness import (
     CLASS_INTERVAL,
+    LATELY,
     NEAR,
     OWN,
     STRANGERS,
@@ -268,6 +269,18 @@ class TestCrawlDelay:
         policy.heed("a.example", 2.0)
 
         assert policy.limits("a.example", PUBLIC).interval == 2.0
+
+    def test_of_hosts_that_no_longer_ask_for_one_nothing_is_left(self) -> None:
+        policy = Policy([DEFAULT])
+        for number in range(LATELY + 1):
+            host = f"{number}.example"
+            policy.heed(host, 1.0 + number / 100)
+            policy.limits(host, PUBLIC)
+            policy.heed(host, 0.0)
+            assert policy.limits(host, PUBLIC) == STRANGERS
+
+        assert policy._delays == {}
+        assert len(policy._made) <= LATELY
 
 
 class TestWrongMatches:

@@ -16,7 +16,7 @@ from servers.certificates import KINDS, Certificates
 from servers.locations import MARKER, PASSWORD, USER, locations, write_files
 from servers.process import ADDRESSES, HOST, ServerProcess, require
 
-LOG_SECONDS = 5.0
+LOG_SECONDS = 30.0
 # https ports: one a certificate, then two more ways to speak with the good one.
 PORTS = ("http", *KINDS, "http2", "tls12")
 

@@ -13,15 +13,16 @@ import pytest
 
 HOST = "127.0.0.1"
 ADDRESSES = tuple(f"127.0.0.{number}" for number in range(1, 21))
-START_SECONDS = 10.0
-STOP_SECONDS = 5.0
+START_SECONDS = 60.0
+STOP_SECONDS = 10.0
 ATTEMPTS = 3  # another program may take a free port before ours binds it
 
 
-def require(name: str) -> str:
+def require(name: str, *folders: Path) -> str:
     """The path of a program. Without it: skip, but in CI nothing may be skipped."""
     # Debian keeps servers out of users' PATH.
-    path = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    places = (*map(str, folders), os.environ.get("PATH", ""), "/usr/sbin", "/sbin")
+    path = shutil.which(name, path=":".join(places))
     if path is not None:
         return path
     message = f"{name} is not installed: run scripts/install-servers"
@@ -106,7 +107,22 @@ class ServerProcess:
             self.stop()
         raise RuntimeError(f"server did not start:\n{self._log.read_text()[-2000:]}")
 
+    def restart(self) -> None:
+        """Start it again on the ports that it had."""
+        ports = [claim.number for claim in self._claims]
+        self._process = self._spawn(self._command(ports))
+        if not self._accepts(ports[0]):
+            log = self._log.read_text()
+            raise RuntimeError(f"server did not start again:\n{log[-2000:]}")
+
     def stop(self) -> None:
+        """End it, and let others have its ports."""
+        self.end()
+        for claim in self._claims:
+            claim.release()
+        self._claims = []
+
+    def end(self) -> None:
         """End it by its pid: asked first, then forced."""
         process, self._process = self._process, None
         if process is not None:
@@ -116,9 +132,10 @@ class ServerProcess:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        for claim in self._claims:
-            claim.release()
-        self._claims = []
+
+    def runs(self) -> bool:
+        """Whether it was started and not ended."""
+        return self._process is not None
 
     def send(self, number: signal.Signals) -> None:
         """Send it a signal."""

@@ -14,7 +14,7 @@ from typing import Self
 
 from servers.process import ADDRESSES, HOST, ServerProcess, require
 
-LOG_SECONDS = 5.0
+LOG_SECONDS = 30.0
 MARKER = "/marker-of-the-log/"
 FIELDS = (
     "$msec $server_addr $host $request_method $request_uri $status $body_bytes_sent "
@@ -74,6 +74,11 @@ class Site:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
         return self.url(path)
+
+    @property
+    def lines(self) -> int:
+        """How many requests are in the log so far."""
+        return self._log.read_bytes().count(b"\n")
 
     def asked(self, since: int = 0) -> list[Asked]:
         """What was asked; the first `since` are left out.

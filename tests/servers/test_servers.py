@@ -30,7 +30,7 @@ from servers.names import (
 )
 from servers.nginx import Nginx
 from servers.process import ADDRESSES, HOST, FreePort, require
-from servers.rude import Rude
+from servers.rude import TALK_SECONDS, Rude
 from servers.ssh import Ssh
 
 # curl's exit codes
@@ -628,7 +628,7 @@ class TestRude:
         for client in clients:
             client.close()
 
-        assert seconds < 5
+        assert seconds < TALK_SECONDS
 
 
 class TestCertificates:

@@ -1,7 +1,6 @@
 """Time that is made up: it passes at once, and what would never end is noticed."""
 
 import asyncio
-import time
 from datetime import timedelta
 
 import pytest
@@ -11,12 +10,10 @@ from ronda.simulation.loop import EPOCH, FIRST, StuckError, VirtualClock, carry_
 
 def test_a_year_of_sleep_takes_no_time() -> None:
     clock = VirtualClock()
-    began = time.monotonic()
 
     carry_out(asyncio.sleep(365 * 86_400), clock)
 
     assert clock.seconds == 365 * 86_400
-    assert time.monotonic() - began < 5
 
 
 def test_timers_go_off_in_order_and_at_their_moment() -> None:

@@ -49,7 +49,7 @@ def test_urls_come_first_and_are_read_if_links_are_wanted() -> None:
     found = gathered("a.md", "https://A.example", "mailto:me@a.example")
 
     assert found == [
-        Found(URL, Place(""), reads=True),
+        Found(URL, Place(""), reads=True, written="https://A.example"),
         Found("mailto:me@a.example", Place(""), reads=True),
         Found("https://b.example/", Place("a.md", 1, 1, "b")),
     ]

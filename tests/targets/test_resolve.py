@@ -102,6 +102,24 @@ def test_an_entry_of_an_index_is_read() -> None:
     assert resolve(link, LIST, Check()) == Found(link.url, PLACE, reads=True)
 
 
+@pytest.mark.parametrize(
+    ("reference", "written"),
+    [
+        ("https://B.example", "https://B.example"),
+        ("HTTPS://b.example/#a", "HTTPS://b.example/#a"),
+        ("MailTo:me@b.example", "MailTo:me@b.example"),
+        ("https://b.example/", ""),
+        ("../b.md", ""),
+        ("//b.example/x", ""),
+    ],
+)
+def test_an_absolute_url_is_kept_as_it_is_written(reference: str, written: str) -> None:
+    found = resolve(Link(reference, PLACE), LOCAL, Check())
+
+    assert isinstance(found, Found)
+    assert found.written == written
+
+
 CHARACTERS = "abZ09_-~!$&'()*+,;=@:./?#%\\| \t\né"
 REFERENCES = st.one_of(
     st.text(CHARACTERS, max_size=12),

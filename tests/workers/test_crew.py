@@ -122,6 +122,14 @@ class TestDeath:
         assert fates == [Fate.AGAIN, Fate.AGAIN, Fate.GIVEN_UP] * 2
         assert len(crew.members) == len(others)
 
+    def test_of_what_was_finished_nothing_is_remembered(self) -> None:
+        crew = Crew(strict=True)
+        for number in range(10):
+            crew.buried(at_work(crew, f"{number}"), 1.0)
+            finish(crew, at_work(crew, f"{number}"))
+
+        assert crew._killed == {}
+
     def test_it_is_the_same_request_whatever_role_dies_of_it(self) -> None:
         crew = Crew(strict=True)
         fates = [crew.buried(at_work(crew, "x", role), 1.0) for role in Role]

@@ -22,6 +22,7 @@ from fake_parts import (
 from ronda.config import Guard as GuardSettings
 from ronda.fetch import Guard
 from ronda.model import GUARDED, RESTING, Answer, Hop, Request, Target, Verdict, Visit
+from ronda.workers.delays import Heed, unheeded
 from ronda.workers.gate import DAY, MONTH, SOON, Gate, Passed
 from ronda.workers.run import Run
 
@@ -365,6 +366,69 @@ class TestHowLong:
         assert gate.ended(DAY - 1) == set()
         assert gate.ended(DAY) == {"a.test"}
         assert gate.ends_at == inf
+
+
+class TestWhatIsForgotten:
+    """A daemon meets hosts without end."""
+
+    DELAYED = Answer(status=200, body=b"User-agent: *\nCrawl-delay: 7\n")
+    ANSWERS = (RULES, MISSING, Answer(status=503), Answer(error=7), DELAYED)
+
+    def met(
+        self, attic: dict[str, bytes], heed: Heed = unheeded, rounds: int = 1
+    ) -> Gate:
+        """A gate that met hosts of each kind, in one day after the other."""
+        gate = Gate("ronda/1", heed=heed, attic=attic)
+        for day in range(rounds):
+            now = day * DAY
+            gate.ended(now)
+            for number, answer in enumerate(self.ANSWERS * 4):
+                host = f"{number}.day{day}.test"
+                question = asked(gate, Target(f"http://{host}/", host), now)
+                learnt(gate, question, answer, now)
+        return gate
+
+    def test_of_a_host_that_is_not_met_again_nothing_is_left(self) -> None:
+        attic: dict[str, bytes] = {}
+        delays: dict[str, float] = {}
+        gate = self.met(attic, delays.__setitem__)
+        gate.ended(SOON)
+        assert len(attic) == len(gate._known) == 12  # those who have rules, or none
+        gate.ended(DAY)
+        gate.ended(2 * DAY)
+
+        assert (attic, gate._known, gate._ends) == ({}, {}, [])
+        assert len(gate._delays) == 0
+        assert set(delays.values()) == {0.0}
+
+    def test_after_a_month_no_more_is_known_than_after_two_days(self) -> None:
+        attic: dict[str, bytes] = {}
+        gate = self.met(attic, rounds=30)
+
+        assert len(gate._known) == len(gate._ends) == 20
+        assert len(attic) == 12
+        assert len(gate._delays) == 8
+
+    def test_a_delay_is_kept_while_the_rules_are_asked_for_anew(self) -> None:
+        delays: dict[str, float] = {}
+        gate = Gate("ronda/1", heed=delays.__setitem__)
+        learnt(gate, asked(gate, target()), self.DELAYED)
+        gate.ended(DAY)
+        assert delays == {"a.test": 7.0}
+        learnt(gate, asked(gate, target(), DAY), self.DELAYED, DAY)
+        gate.ended(2 * DAY)
+
+        assert delays == {"a.test": 7.0}
+
+    def test_rules_that_can_no_longer_be_had_are_not_kept(self) -> None:
+        attic: dict[str, bytes] = {}
+        gate = Gate("ronda/1", attic=attic)
+        learnt(gate, asked(gate, target()), RULES)
+        learnt(gate, asked(gate, target(), DAY), Answer(status=503), DAY)
+
+        assert attic == {}
+        gate.ended(DAY)
+        assert isinstance(gate.check(target(), DAY), Verdict)
 
 
 class TestCrawlDelay:

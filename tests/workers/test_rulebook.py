@@ -1,6 +1,6 @@
 """Rules of many hosts in little memory."""
 
-from ronda.workers.rulebook import BUDGET, Rulebook
+from ronda.workers.rulebook import BUDGET, LEAST, Rulebook
 
 
 def body(number: int, size: int = 100) -> bytes:
@@ -22,7 +22,7 @@ def test_rules_that_were_put_away_are_the_same_when_they_come_back() -> None:
 def test_only_so_many_are_kept_taken_apart() -> None:
     book = Rulebook({})
     for number in range(20):
-        book.put(f"http://{number}.test", body(number, BUDGET // 4))
+        book.put(f"http://{number}.test", body(number, BUDGET // 4 - LEAST))
 
     assert len(book._open) == 4
     assert book._size <= BUDGET
@@ -42,4 +42,21 @@ def test_new_rules_take_the_place_of_old_ones() -> None:
     book.put("http://a.test", body(2))
 
     assert book["http://a.test"].allows("ronda", "/1/x")
-    assert book._size == 100
+    assert book._size == 100 + LEAST
+
+
+def test_even_empty_files_are_not_all_kept_taken_apart() -> None:
+    book = Rulebook({})
+    for number in range(2 * BUDGET // LEAST):
+        book.put(f"http://{number}.test", b"")
+
+    assert len(book._open) == BUDGET // LEAST
+
+
+def test_what_is_forgotten_leaves_nothing_behind() -> None:
+    attic: dict[str, bytes] = {}
+    book = Rulebook(attic)
+    book.put("http://a.test", body(1))
+    del book["http://a.test"]
+
+    assert (attic, book._open, book._size) == ({}, {}, 0)

@@ -5,11 +5,13 @@ import logging
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
 from ronda import __version__
 from ronda.cli.codes import INTERRUPTED, UNUSABLE
+from ronda.cli.groups import Group
 from ronda.errors import RondaError
 
 
@@ -55,12 +57,61 @@ def _why() -> click.Command:
     return why
 
 
-class Commands(click.Group):
+def _target() -> click.Command:
+    from ronda.cli.watch.target import target  # noqa: PLC0415
+
+    return target
+
+
+def _owner() -> click.Command:
+    from ronda.cli.watch.owner import owner  # noqa: PLC0415
+
+    return owner
+
+
+def _register() -> click.Command:
+    from ronda.cli.watch.register import register  # noqa: PLC0415
+
+    return register
+
+
+def _round() -> click.Command:
+    from ronda.cli.watch.round import round_  # noqa: PLC0415
+
+    return round_
+
+
+def _stats() -> click.Command:
+    from ronda.cli.watch.stats import stats  # noqa: PLC0415
+
+    return stats
+
+
+def _db() -> click.Command:
+    from ronda.cli.watch.db import db  # noqa: PLC0415
+
+    return db
+
+
+def _serve() -> click.Command:
+    from ronda.cli.serve import serve  # noqa: PLC0415
+
+    return serve
+
+
+class Commands(Group):
     """Loads a command when it is called: each brings along what the others spare."""
 
     table: dict[str, Callable[[], click.Command]] = {  # noqa: RUF012
         "check": _check,
         "crawl": _crawl,
+        "serve": _serve,
+        "target": _target,
+        "owner": _owner,
+        "register": _register,
+        "round": _round,
+        "stats": _stats,
+        "db": _db,
         "why": _why,
         "audit": _audit,
         "robots": _robots,
@@ -76,21 +127,6 @@ class Commands(click.Group):
         """One of them, loaded."""
         return self.table[cmd_name]() if cmd_name in self.table else None
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, with what may have been meant."""
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            from difflib import get_close_matches  # noqa: PLC0415  # hardly needed
-
-            near = get_close_matches(args[0], self.table, 1)
-            words = f"did you mean {near[0]}?" if near else "there is none such"
-            raise click.UsageError(
-                f"{error.message.rstrip('.')}: {words}", ctx
-            ) from None
-
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ronda")
@@ -99,6 +135,9 @@ def ronda() -> None:
 
     Start with `ronda demo`, which needs no network, then check a page of yours:
     `ronda check https://your.site/page.html`.
+
+    To have URLs watched for as long as you like, add them with `ronda target add
+    https://your.site/`, and leave `ronda serve` running.
     """
 
 
@@ -106,6 +145,7 @@ def main() -> None:
     """The command `ronda`."""
     # Without a handler, Python would print what is logged, tracebacks and all.
     logging.getLogger("ronda").addHandler(logging.NullHandler())
+    _have_streams()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
@@ -118,11 +158,20 @@ def main() -> None:
     sys.exit(code or 0)
 
 
+def _have_streams() -> None:
+    """Let there be an output, though whoever started us closed it."""
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  # until we end
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+
+
 def _advised(error: click.ClickException) -> str:
     """What is wrong, and where to look; on one line like all our errors."""
     words = " ".join(error.format_message().split()).rstrip(".")
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        words = f"{words}; see '{error.ctx.command_path} --help'"
+        see = " See" if words.endswith("?") else "; see"
+        words = f"{words}{see} '{error.ctx.command_path} --help'"
     return words[0].lower() + words[1:]
 
 

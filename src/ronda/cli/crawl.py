@@ -21,7 +21,7 @@ from ronda.store import RequestLog, Spool
 from ronda.workers.run import Run
 
 
-@click.command()
+@click.command(short_help="Check a whole site: follow its pages, check their links.")
 @click.argument("pages", nargs=-1, metavar="URL...")
 @click.option("--restart", is_flag=True, help="Begin anew what --db remembers.")
 @with_config

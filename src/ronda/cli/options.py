@@ -151,7 +151,14 @@ SHARED: tuple[Option, ...] = (
 )
 
 
-OPTIONS = CHECK + CRAWL + SHARED
+# Of `ronda serve` only.
+SERVE: tuple[Option, ...] = (
+    Option("--db", "store.db", metavar="FILE|URL"),
+    Option("--share", "serve.share", value=True),
+    Option("--grace", "serve.grace", float, metavar="SECONDS"),
+)
+
+OPTIONS = CHECK + CRAWL + SERVE + SHARED
 
 
 def with_config(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,8 @@ from ronda.config.sections import (
     Scope,
     Settings,
 )
+from ronda.config.serving import Notices, Serve, Store
+from ronda.config.watching import Intervals, PlannedRound
 
 IGNORE_NAME = ".rondaignore"
 
@@ -24,10 +26,15 @@ __all__ = [
     "Fetch",
     "Frontier",
     "Guard",
+    "Intervals",
+    "Notices",
+    "PlannedRound",
     "Politeness",
     "Report",
     "Scope",
+    "Serve",
     "Settings",
+    "Store",
     "default",
     "described",
     "load",

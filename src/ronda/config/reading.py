@@ -10,6 +10,7 @@ from msgspec import Meta
 from msgspec.structs import fields
 
 from ronda import networks, urls
+from ronda.config import watching
 from ronda.config.sections import Settings
 from ronda.errors import SettingsError, UrlError
 
@@ -25,6 +26,7 @@ _KINDS = {
     "object": "table",
 }
 _ROW = re.compile(r"\[\d+\]$")  # of a row: politeness[2]
+_ROWS = {f.name for f in fields(Settings) if get_origin(f.type) is tuple}
 
 
 def described(setting: str) -> str:
@@ -61,7 +63,7 @@ def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
     found = _read(path)
     for name, values in options.items():
         table = found.setdefault(name, {})
-        if name == "politeness":
+        if name in _ROWS:
             found[name] = _with_row(table, values)
         elif isinstance(table, dict):  # if not, the conversion below names it
             for key, value in values.items():
@@ -69,23 +71,29 @@ def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
     try:
         settings = msgspec.convert(found, Settings)
     except msgspec.ValidationError as error:
-        words, rows = _words(str(error)), found.get("politeness")
-        count = len(rows) if isinstance(rows, list) else 0
-        raise SettingsError(
-            _where(words, path or Path(FILE_NAME), options, count)
-        ) from None
+        words, tables = _words(str(error)), _tables(found, options)
+        raise SettingsError(_where(words, path or Path(FILE_NAME), tables)) from None
     _require(settings)
+    watching.require(settings.rounds)
     return settings
 
 
-def _where(
-    words: str, path: Path, options: dict[str, dict[str, Any]], rows: int
-) -> str:
+def _tables(
+    found: dict[str, Any], options: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    """The options by the table they stand in; of rows that is the last."""
+    return {
+        f"{name}[{len(found[name]) - 1}]"
+        if name in _ROWS and isinstance(found[name], list)
+        else name: values
+        for name, values in options.items()
+    }
+
+
+def _where(words: str, path: Path, options: dict[str, dict[str, Any]]) -> str:
     """Name the option that was given, or else the file."""
     key = words.partition(":")[0]
     table, _, name = key.partition(".")
-    if table == f"politeness[{rows - 1}]":  # the last row is that of the options
-        table = "politeness"
     if name in options.get(table, {}):
         return f"--{name.replace('_', '-')}{words.removeprefix(key)}"
     return f"{path}: {words}"
@@ -174,8 +182,10 @@ def _words(text: str) -> str:
     """What is wrong, with the key first and the known keys at hand."""
     message, _, where = text.partition(" - at `$")
     key = where.rstrip("`").lstrip(".")
-    if key == "politeness" and "`array`" in message:
-        return "politeness: write it as rows, each under [[politeness]]"
+    if key in _ROWS and "`array`" in message:
+        return f"{key}: write it as rows, each under [[{key}]]"
+    if "missing required field" in message:
+        return f"{key}.{message.split('`')[1]}: must be set"
     if "unknown field" not in message:
         return f"{key}: {_plain(message[0].lower() + message[1:])}"
     name = message.split("`")[1]

@@ -7,6 +7,8 @@ from msgspec import Meta, Struct
 from ronda import __version__
 from ronda.config.kinds import Count, Gap, Seconds, Steps, Tries
 from ronda.config.politeness import Politeness
+from ronda.config.serving import Notices, Serve, Store
+from ronda.config.watching import Intervals, PlannedRound
 
 # The description of a setting stands at its field, and nowhere else: docs/reference/
 # and ronda.example.toml are made from here. None is "no limit" or "it depends", and
@@ -41,6 +43,13 @@ class Check(Struct, frozen=True, forbid_unknown_fields=True):
     base_url: Annotated[
         str, Meta(description="Where relative links are seen from; empty: their file.")
     ] = ""
+    strict_lists: Annotated[
+        bool,
+        Meta(
+            description="Tell of every line of a text list in which no URL stands; "
+            "`ronda target add` and `ronda register` always do."
+        ),
+    ] = False
     links: Annotated[
         bool,
         Meta(description="Check the links on a URL that is given as an input too."),
@@ -328,4 +337,9 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     frontier: Frontier = Frontier()
     fetch: Fetch = Fetch()
     guard: Guard = Guard()
+    store: Store = Store()
+    serve: Serve = Serve()
+    schedule: tuple[Intervals, ...] = (Intervals(),)
+    rounds: tuple[PlannedRound, ...] = ()
+    notices: Notices = Notices()
     report: Report = Report()

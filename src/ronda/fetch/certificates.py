@@ -1,8 +1,9 @@
 """Certificates: where trust is found, and what a server's own one says."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from time import monotonic
 
 import pycurl
 
@@ -16,6 +17,8 @@ _BUNDLES = (
     "/etc/ssl/cert.pem",
     "/etc/ssl/ca-bundle.pem",
 )
+UNUSED = 900.0  # seconds: longer than a request and libcurl's two minutes after it
+Key = tuple[str, int | None]  # host and port
 _NAMES = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _MONTHS = {_NAMES[n : n + 3]: n // 3 + 1 for n in range(0, 36, 3)}
 
@@ -29,20 +32,38 @@ def ca_file(given: str) -> str:
 
 
 class Certificates:
-    """What each server showed; libcurl tells it only for a new connection."""
+    """What each server showed; libcurl tells it only for a new connection.
 
-    def __init__(self) -> None:
-        self._seen: dict[tuple[str, int | None], Certificate] = {}
+    It is forgotten when no connection can be left: libcurl uses none again that nobody
+    used for two minutes.
+    """
+
+    def __init__(self, now: Callable[[], float] = monotonic) -> None:
+        self._now = now
+        # Those that were used since a moment, and those that only were before it.
+        self._seen: dict[Key, Certificate] = {}
+        self._before: dict[Key, Certificate] = {}
+        self._since = now()
 
     def of(self, curl: pycurl.Curl, url: str) -> Certificate | None:
         """The certificate behind a URL's answer."""
         key = urls.host(url), urls.port(url)
-        if not curl.getinfo(pycurl.NUM_CONNECTS) and key in self._seen:
-            return self._seen[key]
+        known = self._known(key)
+        if known is not None and not curl.getinfo(pycurl.NUM_CONNECTS):
+            return known
         chain = curl.getinfo_raw(pycurl.INFO_CERTINFO)
         if not chain:
-            return self._seen.get(key)
+            return known
         found = self._seen[key] = _facts(chain[0])
+        return found
+
+    def _known(self, key: Key) -> Certificate | None:
+        now = self._now()
+        if now - self._since >= UNUSED:
+            self._before, self._seen, self._since = self._seen, {}, now
+        found = self._seen.get(key)
+        if found is None and (found := self._before.pop(key, None)) is not None:
+            self._seen[key] = found
         return found
 
 

@@ -43,6 +43,7 @@ class Engine:
         self._certificates = Certificates()
         self._free: list[Exchange] = []
         self._busy: dict[pycurl.Curl, Exchange] = {}
+        self._giving: dict[pycurl.Curl, int] = {}  # bytes sent of what is posted
         # libcurl works on duplicates of the sockets we open; ours are closed after.
         self._opened: list[socket.socket] = []
         self._kicked = False
@@ -68,6 +69,7 @@ class Engine:
         for curl in self._busy:
             self._multi.remove_handle(curl)
             curl.close()
+        self._busy.clear()
         for exchange in self._free:
             exchange.curl.close()
         self._multi.close()
@@ -96,6 +98,8 @@ class Engine:
             settle(Answer(error=pycurl.E_URL_MALFORMAT, error_text=str(error)))
             return
         self._busy[exchange.curl] = exchange
+        if request.payload:
+            self._giving[exchange.curl] = 0
         self._multi.add_handle(exchange.curl)
         self._kick()
 
@@ -104,8 +108,9 @@ class Engine:
         for curl, exchange in self._busy.items():
             if exchange.settle == settle:
                 self._multi.remove_handle(curl)
-                curl.close()  # not free again: who knows what state it is in
                 del self._busy[curl]
+                self._giving.pop(curl, None)
+                curl.close()  # not free again: who knows what state it is in
                 return
 
     def _new(self) -> Exchange:
@@ -169,11 +174,25 @@ class Engine:
             for curl, error, text in bad:
                 self._end(curl, error, text)
             if not more:
-                return
+                break
+        if self._giving:
+            self._go_on_giving()
+
+    def _go_on_giving(self) -> None:
+        """Perform again while something is sent.
+
+        libcurl sends one buffer a turn, and a socket that could take more is silent.
+        """
+        for curl, before in self._giving.items():
+            sent = int(curl.getinfo(pycurl.SIZE_UPLOAD_T))
+            if sent > before:
+                self._giving[curl] = sent
+                self._kick()
 
     def _end(self, curl: pycurl.Curl, error: int, text: str) -> None:
         self._multi.remove_handle(curl)
         exchange = self._busy.pop(curl)
+        self._giving.pop(curl, None)
         try:
             answer = exchange.answer(error, text)
             self._free.append(exchange)

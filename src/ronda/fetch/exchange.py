@@ -142,6 +142,8 @@ class Exchange:
             set_(pycurl.FRESH_CONNECT, 1)
         if request.etag or request.since:
             set_(pycurl.HTTPHEADER, [*self._plain, *_conditions(request)])
+        elif request.payload:
+            self._give(request)
         if address != self._pinned:
             self._pin(address)
         if bool(request.body) is not self._encoded:
@@ -151,6 +153,13 @@ class Exchange:
             set_(pycurl.DIRLISTONLY, int(request.listing))
         if self._without_http2:
             self._choose_version(urls.authority(request.url) not in self._without_http2)
+
+    def _give(self, request: Request) -> None:
+        set_ = self.curl.setopt
+        set_(pycurl.POST, 1)
+        set_(pycurl.POSTFIELDS, request.payload)
+        # libcurl would ask leave for a large one, which many servers never answer.
+        set_(pycurl.HTTPHEADER, [*self._plain, *request.headers, "Expect:"])
 
     def _pin(self, address: str) -> None:
         """One literal address: libcurl has no other to try, and keeps no Alt-Svc."""
@@ -282,7 +291,7 @@ class Exchange:
             self.curl.setopt(pycurl.FORBID_REUSE, 0)
         if self.request.fresh:
             self.curl.setopt(pycurl.FRESH_CONNECT, 0)
-        if self.request.etag or self.request.since:
+        if self.request.etag or self.request.since or self.request.payload:
             self.curl.unsetopt(pycurl.HTTPHEADER)  # to set an empty list does nothing
             self.curl.setopt(pycurl.HTTPHEADER, self._plain)
 

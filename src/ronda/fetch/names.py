@@ -24,6 +24,9 @@ TRIES = 2
 TIMEOUT = 5.0  # seconds for one try
 SHORTEST, LONGEST = 5.0, 86_400.0  # seconds that an answer holds, whatever it says
 NEGATIVE = 60.0  # seconds that "no such name" holds: c-ares does not tell
+MANY = 10_000  # names from which on those are forgotten whose answers are old
+OLD = 3600.0  # seconds after its end from which on nobody needs an answer any more
+MOST_PUBLIC = 100_000  # names that are remembered to have been public, the latest
 
 
 class Address(Struct, frozen=True, gc=False):
@@ -49,7 +52,8 @@ class Names:
         self._made: DNSResolver | None = None
         self._known: dict[str, Address] = {}
         self._asking: dict[str, asyncio.Task[Address]] = {}
-        self._public: set[str] = set()  # names that have had a public address
+        self._tidy_at = MANY  # names that are known
+        self._public: dict[str, None] = {}  # names that have had a public address
 
     @property
     def _resolver(self) -> "DNSResolver":
@@ -95,7 +99,15 @@ class Names:
             found = self._known[name] = await self._ask(name)
         finally:
             del self._asking[name]
+        if len(self._known) >= self._tidy_at:
+            self._tidy()
         return found
+
+    def _tidy(self) -> None:
+        """Forget old answers; when there are twice as many as are left, again."""
+        now, known = self._now(), self._known
+        self._known = {n: known[n] for n in known if now < known[n].until + OLD}
+        self._tidy_at = max(MANY, 2 * len(self._known))
 
     async def _ask(self, name: str) -> Address:
         from aiodns.error import DNSError  # noqa: PLC0415  # as above
@@ -127,7 +139,10 @@ class Names:
         """
         public = [address for address in found if self._guard.is_public(address)]
         if public:
-            self._public.add(name)
+            self._public.pop(name, None)
+            self._public[name] = None  # as the latest
+            if len(self._public) > MOST_PUBLIC:
+                del self._public[next(iter(self._public))]
         elif name in self._public:
             words = f"{name} was public and is now at {found[0]}"
             return Address(failure=refused(words), until=until)

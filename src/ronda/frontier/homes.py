@@ -25,6 +25,8 @@ class Homes:
         longest: float,
         enqueue: Callable[[Item, float], None],
         rest: Callable[[str, float], bool],
+        *,
+        asks_leave: bool,
     ) -> None:
         self._limits = limits
         self._settings = settings
@@ -32,11 +34,13 @@ class Homes:
         self._longest = longest  # gap that anybody may have to keep at a server
         self._enqueue = enqueue
         self._rest = rest
+        self._asks_leave = asks_leave  # even an address is asked for first
         self.hosts: dict[str, Host] = {}
         self.servers: dict[str, Server] = {}
         self.outside: dict[str, deque[Item]] = {}  # hosts that found no queue free
         self.strangers: deque[Host] = deque()  # whose address is not looked for yet
-        # Hosts that an earlier process asked: until when, when next, with which gap.
+        self.dismissed: set[str] = set()  # hosts of others, with requests under way
+        # Hosts that another process asked: when, when next, with which gap.
         self.earlier: dict[str, tuple[float, float, float]] = {}
 
     def open(self, item: Item, now: float) -> None:
@@ -48,7 +52,8 @@ class Homes:
         host = self.hosts[name] = Host(name)
         host.queue.append(item)
         address = networks.literal(name)
-        if address or ":" in name or not name:  # a class such as "mx:…" has no server
+        literal = bool(address) and not self._asks_leave
+        if literal or ":" in name or not name:  # a class such as "mx:…" has no server
             host.valid_until = inf
             self._settle(host, address)
             self._turns.line_up(host, now)
@@ -81,7 +86,8 @@ class Homes:
         if server is not None and server.hosts >= most and idle:
             self._crowd(host, server, now)
             return
-        host.pin, host.valid_until = address, max(until, now + 1)
+        host.pin = "" if networks.literal(name) else address
+        host.valid_until = max(until, now + 1)
         self._settle(host, address)
         self._turns.line_up(host, now)
         self.close(host, now)
@@ -99,6 +105,40 @@ class Homes:
         self._settle(host, address)
         self._turns.pass_on(left, now)
 
+    def asked(self, name: str, asked_at: float, next_at: float, gap: float) -> None:
+        """Tell of a host that another process asked."""
+        host = self.hosts.get(name)
+        if host is None or host.limits is None:
+            self.earlier[name] = asked_at, next_at, gap
+        elif host.limits.paced:
+            due = asked_at + max(host.limits.interval, gap)
+            host.started_at = max(host.started_at, asked_at)
+            host.next_at = max(host.next_at, next_at, due)
+
+    def dismiss(self, name: str, now: float) -> list[Item]:
+        """Close the queue of a host that is not ours to ask; what it held."""
+        self.let_go(name)
+        items = list(self.outside.pop(name, ()))
+        host = self.hosts.get(name)
+        if host is not None:
+            items += host.drain()
+            if host.listed or host.active:
+                self.dismissed.add(name)
+            else:
+                del self.hosts[name]
+                self._admit(now)
+        return items
+
+    def let_go(self, name: str) -> None:
+        """Forget what was told of a host: whoever gets it back is told anew."""
+        self.earlier.pop(name, None)
+
+    def call_back(self, host: Host) -> None:
+        """Look again for the address of a host that was dismissed, for it has work."""
+        if host.name in self.dismissed:
+            self.dismissed.discard(host.name)
+            self.strangers.append(host)
+
     def limit(self, name: str, now: float) -> None:
         """Take new limits for a host: what it asks of robots has become known."""
         host = self.hosts.get(name)
@@ -114,8 +154,10 @@ class Homes:
         host.limits = limits = self._limits(host.name, address)
         earlier = self.earlier.pop(host.name, None) if self.earlier else None
         if earlier is not None and limits.paced:
-            host.started_at, due, host.gap = earlier
-            host.next_at = max(due, host.started_at + host.gap)
+            asked_at, due, gap = earlier
+            host.started_at = max(host.started_at, asked_at)
+            host.gap = max(host.gap, gap)
+            host.next_at = max(host.next_at, due, host.started_at + host.gap)
         # A Crawl-delay may have become known while its address was looked for.
         if host.started_at + limits.interval > host.next_at:
             host.next_at = host.started_at + limits.interval
@@ -177,6 +219,7 @@ class Homes:
             self._turns.at(host.next_at, host)
         elif self.hosts.get(host.name) is host:
             del self.hosts[host.name]
+            self.dismissed.discard(host.name)
             if host.server is not None:
                 self._leave(host.server, now)
                 self.forget(host.server, now)
@@ -193,6 +236,11 @@ class Homes:
         else:
             server.waking = True
             self._turns.at(due, server)
+
+    def forget_later(self, server: Server, now: float) -> None:
+        """Drop a server in time, should nobody ever live there."""
+        if max(server.next_at, server.started_at + self._longest) > now:
+            self.forget(server, now)
 
     def _admit(self, now: float) -> None:
         """Give a free queue to the host that has waited longest outside."""

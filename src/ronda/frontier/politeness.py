@@ -77,8 +77,11 @@ class Policy:
         return float(max([STRANGERS.server_interval, *given]))
 
     def heed(self, host: str, delay: float) -> None:
-        """Keep the Crawl-delay of a host's robots.txt from now on."""
-        self._delays[host] = delay
+        """Keep the Crawl-delay of a host's robots.txt from now on; 0: none."""
+        if delay:
+            self._delays[host] = delay
+        else:
+            self._delays.pop(host, None)
         self._lately.clear()
 
     def limits(self, host: str, address: str) -> Limits:
@@ -87,6 +90,8 @@ class Policy:
         if found is None:
             if len(self._lately) >= LATELY:
                 self._lately.clear()
+            if len(self._made) >= LATELY:  # each may ask for a delay of its own
+                self._made.clear()
             made = self._limits(host, address)
             found = self._made.setdefault(made, made)
             self._lately[host, address] = found

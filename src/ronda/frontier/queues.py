@@ -45,11 +45,18 @@ class Frontier:
         longest: float = 0.0,
         random: Random | None = None,
         lease_seconds: float = leases.SECONDS,
+        asks_leave: bool = False,
     ) -> None:
         self._settings = settings
         self._turns = Turns()
         self._homes = Homes(
-            limits, settings, self._turns, longest, self._enqueue, self._rest
+            limits,
+            settings,
+            self._turns,
+            longest,
+            self._enqueue,
+            self._rest,
+            asks_leave=asks_leave,
         )
         self._hosts = self._homes.hosts
         self._resting: deque[tuple[Item, str]] = deque()  # with why nobody is asked
@@ -83,6 +90,8 @@ class Frontier:
             host.add(item, self._settings.queue_length)
             if host.limits is not None:
                 self._turns.line_up(host, now)
+            elif self._homes.dismissed:
+                self._homes.call_back(host)
 
     # -- addresses -----------------------------------------------------------
 
@@ -110,16 +119,36 @@ class Frontier:
         """Take new limits for a host: what it asks of robots has become known."""
         self._homes.limit(name, now)
 
-    def asked(self, name: str, now: float, next_at: float, gap: float) -> None:
-        """Tell of a host that an earlier process asked, maybe until this moment.
+    def expire(self, name: str, now: float) -> None:
+        """Have the address of a host looked for again before it is asked."""
+        host = self._hosts.get(name)
+        if host is not None:
+            host.valid_until = min(host.valid_until, now)
+
+    def dismiss(self, name: str, now: float) -> list[Item]:
+        """Take back all that is queued for a host that another process must ask."""
+        items = self._homes.dismiss(name, now)
+        self.queued -= len(items)
+        return items
+
+    def let_go(self, name: str) -> None:
+        """Forget what was told of a host that may be another process's from now on."""
+        self._homes.let_go(name)
+
+    def lives(self, address: str) -> bool:
+        """Whether anything is queued, under way or remembered of a server."""
+        return address in self._homes.servers
+
+    def asked(self, name: str, asked_at: float, next_at: float, gap: float) -> None:
+        """Tell of a host that another process asked.
 
         Args:
-            name: the host, which has no queue yet.
-            now: the moment, from which its gaps count.
+            name: the host.
+            asked_at: the moment, at latest, from which its gaps count.
             next_at: the moment before which it is not to be asked.
             gap: seconds to which its gap had grown.
         """
-        self._homes.earlier[name] = now, next_at, gap
+        self._homes.asked(name, asked_at, next_at, gap)
 
     def rests_until(self, name: str, now: float) -> float:
         """The moment to which a host rests; 0 when it does not."""
@@ -130,9 +159,14 @@ class Frontier:
         """Tell of a host that rests since an earlier process asked it."""
         self._troubles.left_alone(name, until)
 
-    def asked_at(self, address: str, now: float) -> None:
-        """Tell of a server that an earlier process asked, maybe until this moment."""
-        self._homes.server(address).started_at = now
+    def asked_at(
+        self, address: str, moment: float, next_at: float = 0.0, now: float = 0.0
+    ) -> None:
+        """Tell of a server that another process asked, and when it may be next."""
+        server = self._homes.server(address)
+        server.started_at = max(server.started_at, moment)
+        server.next_at = max(server.next_at, next_at)
+        self._homes.forget_later(server, now or moment)
 
     # -- out -----------------------------------------------------------------
 

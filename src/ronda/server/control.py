@@ -9,7 +9,7 @@ import contextlib
 import os
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
@@ -28,7 +28,8 @@ LONGEST = 128 * 1024  # bytes of a question: twice the longest URL
 class Question(Struct, frozen=True, forbid_unknown_fields=True):
     """What is asked."""
 
-    why: str  # a URL or a host; "": the whole run
+    why: str = ""  # a URL or a host; "": the whole run
+    poke: bool = False  # nothing: look at once at what is due in the store
 
 
 class Reply(Struct, frozen=True):
@@ -70,8 +71,9 @@ def folder() -> Path:
 class Control:
     """Answers for a run while it goes on; without a socket it runs all the same."""
 
-    def __init__(self, run: Asked) -> None:
+    def __init__(self, run: Asked, poke: Callable[[], None] | None = None) -> None:
         self._run = run
+        self._poke = poke  # told that somebody has changed what is due
         self._path = folder() / f"{os.getpid()}.sock"
         self._server: asyncio.Server | None = None
 
@@ -102,10 +104,15 @@ class Control:
             async with asyncio.timeout(SECONDS):
                 line = await reader.readline()
                 question = msgspec.json.decode(line, type=Question)
-                reply = self._reply(question.why)
+                reply = self._poked() if question.poke else self._reply(question.why)
                 writer.write(msgspec.json.encode(reply) + b"\n")
                 await writer.drain()
         writer.close()
+
+    def _poked(self) -> Reply:
+        if self._poke is not None:
+            self._poke()
+        return Reply(os.getpid(), self._run.seconds)
 
     def _reply(self, text: str) -> Reply:
         run = self._run
@@ -119,6 +126,15 @@ async def ask_all(text: str) -> list[Reply]:
     """What each run under way says of a URL or a host."""
     asked = [_ask(path, Question(text)) for path in _sockets()]
     return [reply for reply in await asyncio.gather(*asked) if reply is not None]
+
+
+def wake_all() -> None:
+    """Have the daemons of this user look at once at what is due."""
+
+    async def ask() -> None:
+        await asyncio.gather(*(_ask(path, Question(poke=True)) for path in _sockets()))
+
+    asyncio.run(ask())
 
 
 def _sockets() -> Iterator[Path]:

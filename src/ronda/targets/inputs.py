@@ -74,9 +74,11 @@ def _folder_url(folder: Path) -> str:
 
 def _named(argument: str, check: config.Check) -> Found | Problem:
     try:
-        return Found(urls.normalise(argument), Place(""), reads=check.links)
+        url = urls.normalise(argument)
     except UrlError as error:
         return Problem(Place(""), str(error))
+    written = argument if url != argument else ""
+    return Found(url, Place(""), reads=check.links, written=written)
 
 
 def _local(name: str, check: config.Check) -> Iterator[Found | Problem]:

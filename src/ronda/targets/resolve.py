@@ -62,8 +62,10 @@ def _resolved(
     link: Link, document: Document, check: config.Check
 ) -> Found | Problem | None:
     reference = link.url
+    written = ""
     if reference.startswith(_WEB):  # nearly all of a list: no other case can be meant
         url = urls.normalise(reference)
+        written = reference if url != reference else ""
     elif not reference.strip():
         return None
     elif reference.startswith("#"):
@@ -74,7 +76,8 @@ def _resolved(
         url = _joined(reference, link.base, document, check.base_url)
         if urls.scheme(url) in _OWN:
             return None
-    return Found(url, link.place, isinstance(link, Index), False, link.rel)
+        written = reference if url != reference and is_absolute(reference) else ""
+    return Found(url, link.place, isinstance(link, Index), False, link.rel, written)
 
 
 @lru_cache(maxsize=64)

@@ -1,5 +1,6 @@
 """What a format is to this room: a row of the registry, and the words readers share."""
 
+import re
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -9,6 +10,11 @@ from ronda import config, urls
 from ronda.model import Link, Place, Problem
 
 TEXT_LENGTH = 120  # characters of a link's words that are kept
+
+# What people write for a URL: its scheme with a slip, a host or more, a mail address.
+_SLIP = re.compile(r"(https?|ftps?|sftp)[;:]?/+([\w\[].*)", re.IGNORECASE)
+_HOST = re.compile(r"/*([\w\-.]+(:\d+)?([/?#]\S*)?)")
+_MAIL = re.compile(r"[^\s@:/]+@[\w\-.]+")
 
 
 class Readable(Protocol):
@@ -55,5 +61,15 @@ def folded(text: str) -> str:
 def not_a_url(entry: str, place: Place) -> Problem:
     """The problem of a list's entry that has no scheme."""
     name = urls.shown(entry, TEXT_LENGTH)
-    advice = f"write it with its scheme, as https://{name.lstrip('/')}"
-    return Problem(place, f"'{name}' is not a URL; {advice}")
+    return Problem(place, f"'{name}' is not a URL; {_advice(name)}")
+
+
+def _advice(name: str) -> str:
+    """Three cases that can be told what was meant, and what cannot."""
+    if slip := _SLIP.fullmatch(name):
+        return f"write it as {slip[1].lower()}://{slip[2]}"
+    if host := _HOST.fullmatch(name):
+        return f"write it with its scheme, as https://{host[1]}"
+    if _MAIL.fullmatch(name):
+        return f"write it with its scheme, as mailto:{name}"
+    return "write it whole, as https://example.org/page"

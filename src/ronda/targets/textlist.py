@@ -15,6 +15,15 @@ LONGEST_LINE = (
     1024 * 1024
 )  # characters; it bounds the memory a file without lines takes
 
+# A URL that begins a line, and one space after it that may be its own. A tab or a wider
+# gap makes columns, # and | begin something else, and so does another URL.
+_SPACED = re.compile(
+    r"[<\"]?[a-z][a-z0-9+.\-]+://[^\s<>\"`|\\^]+ "
+    r"(?![\s#|]|[<\"(]?[a-z][a-z0-9+.\-]+://)",
+    re.IGNORECASE,
+)
+SPACE = "a space in a URL: write %20; before other words, write a tab"
+
 _PORT = re.compile(r"\d{1,5}(?:/|$)")  # as in localhost:8080/page
 SHORTEST_SCHEME = 2  # characters; one is a drive
 
@@ -22,9 +31,16 @@ SHORTEST_SCHEME = 2  # characters; one is a drive
 def read(
     stream: Readable, document: str, options: config.Check
 ) -> Iterator[Link | Problem]:
-    """The URLs of a list; blank lines and lines that begin with # are skipped."""
-    relative = bool(options.base_url)
-    number = 0
+    """The URLs of a list; blank lines and lines that begin with # are skipped.
+
+    A line of a list that goes on after its URL is refused: it may be a URL with a space
+    in it, and half a URL is another one. In running text, as pages of the web are, and
+    as a line is that follows one of words, URLs are taken as they stand; but nothing is
+    running text where lists are strict.
+    """
+    relative, strict = bool(options.base_url), options.strict_lists
+    number, words_at = 0, -1  # of the line, and of the last one of words
+    of_web = "://" in document
     for lines, clean in _batches(stream):
         for line in lines:
             number += 1
@@ -34,8 +50,18 @@ def read(
             # This loop is hot: what nearly every line is comes before any call.
             if clean and len(words) == 1 and line.startswith(("https://", "http://")):
                 yield Link(words[0], Place(document, number))
-            else:
-                yield from _line(line, Place(document, number), relative)
+                continue
+            if len(words) > 1:
+                runs = of_web or words_at == number - 1 or "://" not in words[0]
+                if runs and not strict:
+                    words_at = number
+                elif _SPACED.match(line.strip()):
+                    yield Problem(Place(document, number), SPACE)
+                    continue
+            found = list(_line(line, Place(document, number), relative))
+            if strict and not found:
+                found = [not_a_url(line.strip(), Place(document, number))]
+            yield from found
 
 
 def _line(line: str, place: Place, relative: bool) -> Iterator[Link | Problem]:

@@ -1,13 +1,13 @@
 """A run as people see it: how far it is, what it waits for, and what came of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
 from ronda import urls
 from ronda.frontier import Wait
 from ronda.model import Site, State, Summary
-from ronda.workers.balance import Balance
+from ronda.workers.balance import READING, Balance
 from ronda.workers.crew import Crew, Glimpse
 from ronda.workers.hangs import Hangs
 from ronda.workers.intake import Intake
@@ -40,6 +40,8 @@ class Account:
         self._started_at = self._now()
         self.requests = 0  # told by the run
         self.interrupted = ""  # why it ends early, if it does
+        # What the input waits for, and how many; told by who reads it.
+        self.reading: Callable[[], tuple[str, int]] = lambda: READING
 
     @property
     def fed(self) -> bool:
@@ -72,7 +74,7 @@ class Account:
 
     def open(self) -> list[tuple[str, int]]:
         """What the end of the run waits for."""
-        return list(self._balance.open())
+        return list(self._balance.open(self.reading()))
 
     def waiting(self, count: int) -> list[Wait]:
         """The hosts with the longest queues, and what they wait for."""

@@ -2,14 +2,16 @@
 
 from collections import deque
 from collections.abc import Callable, Coroutine
+from math import inf
 from typing import Any
 
 from msgspec.structs import replace
 
+from ronda import networks
 from ronda.clock import Clock
 from ronda.frontier import Frontier, Lease
 from ronda.model import Answer
-from ronda.workers.parts import Resolve
+from ronda.workers.parts import Grants, Resolve
 
 AT_ONCE = 64  # names that are looked up at the same time
 
@@ -23,7 +25,11 @@ class Addresses:
         frontier: Frontier,
         clock: Clock,
         found: Callable[[], None],
+        grants: Grants | None = None,
+        refused: Callable[[str], None] | None = None,
     ) -> None:
+        self._grants = grants  # has to be asked for leave; None: all servers are ours
+        self._refused = refused  # told each host that is not ours to ask
         self._names = names
         self._frontier = frontier
         self._now = clock.now
@@ -45,11 +51,28 @@ class Addresses:
     async def _work(self) -> None:
         while self._waiting and not self.stopped:
             name = self._waiting.popleft()
-            found = await self._names.find(name)
-            now = self._now()
-            self._frontier.resolved(name, found.address, now, found.until)
+            address, until = await self._find(name)
+            if await self._may_ask(name, address):
+                self._frontier.resolved(name, address, self._now(), until)
+            elif self._refused is not None:
+                self._refused(name)
             self._found()
         self._tasks -= 1
+
+    async def _find(self, name: str) -> tuple[str, float]:
+        address = networks.literal(name)
+        if address:
+            return address, inf
+        found = await self._names.find(name)
+        return found.address, found.until
+
+    async def _may_ask(self, name: str, address: str) -> bool:
+        """Whether this process holds, or may hold, the server at an address."""
+        grants = self._grants
+        if grants is None or not address:
+            return True
+        server = networks.short(address)
+        return grants.holds(name, server) or await grants.grant(name, server)
 
     def failure(self, name: str) -> Answer | None:
         """The answer to give for a host that has no address."""
@@ -62,8 +85,12 @@ class Addresses:
             return False
         if host.stays and host.server is not lease.server:
             return True  # it has moved on since this was asked
+        if self._grants is not None and host.valid_until <= now:
+            return True  # it is about to
         address = self._names.next_address(host.name)
-        if address:
+        if address and self._grants is not None:
+            self._frontier.expire(host.name, now)  # leave has to be asked for first
+        elif address:
             self._frontier.moved(host.name, address, now)
         return bool(address)
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+READING = ("input is still being read", 0)
+
 
 class Balance:
     """Counts on both sides of every hand-over. The run is over when all are level.
@@ -31,10 +33,14 @@ class Balance:
             and self.works == self.worked
         )
 
-    def open(self) -> Iterator[tuple[str, int]]:
-        """What is not level yet, in words, with how much is missing."""
+    def open(self, reading: tuple[str, int] = READING) -> Iterator[tuple[str, int]]:
+        """What is not level yet, in words, with how much is missing.
+
+        Args:
+            reading: what to say while there may be further input.
+        """
         if not self.fed:
-            yield "input is still being read", 0
+            yield reading
         if self.begun != self.ended:
             yield "visits that have not ended", self.begun - self.ended
         if self.pages_told != self.pages_read:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -11,11 +12,32 @@ from ronda.model import RESTING, Answer, Place, Result, State, Verdict, Visit
 from ronda.probes import judge_fragment
 from ronda.probes.accept import Accept
 from ronda.probes.directives import directives
-from ronda.store import Spool
 
 Listener = Callable[[Result], None]
 # The anchors of a body, by its URL and its content type; None for kinds that have none.
 Anchors = Callable[[bytes, str, str], "frozenset[str] | None"]
+
+
+class Pages(Protocol):
+    """What a book needs of where it keeps URLs, places and results."""
+
+    def __len__(self) -> int:
+        """How many URLs there are."""
+
+    def __contains__(self, url: str, /) -> bool:
+        """Whether a URL is one of them."""
+
+    def know(self, url: str) -> bool:
+        """Remember a URL; whether it is new."""
+
+    def note(self, url: str, place: Place, /) -> bool:
+        """Remember where a URL stands; whether it is new."""
+
+    def places(self, url: str, /) -> tuple[Place, ...]:
+        """Where a URL stands."""
+
+    def record(self, result: Result) -> None:
+        """Keep a result."""
 
 
 class Book:
@@ -23,7 +45,7 @@ class Book:
 
     def __init__(
         self,
-        spool: Spool,
+        spool: Pages,
         clock: Clock,
         anchors: Anchors,
         settings: Settings,

@@ -69,7 +69,7 @@ class Crew:
         self._strict = strict  # an illegal change of state is raised, not counted
         self.members: list[Member] = []
         self._enlisted: Counter[Role] = Counter()
-        self._killed: Counter[str] = Counter()  # by what was worked on
+        self._killed: Counter[str] = Counter()  # by what was worked on, unfinished
         self._in_vain = 0  # deaths since somebody finished something
         self.deaths = 0
         self.illegal = 0
@@ -91,6 +91,8 @@ class Crew:
 
     def finished(self, member: Member, now: float) -> None:
         """A worker has finished one cycle of its work."""
+        if self._killed:
+            self._killed.pop(member.on, None)
         member.become(WorkerState.SLEEPING, now, "")
         member.hands = None
         member.cycles += 1

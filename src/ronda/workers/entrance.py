@@ -100,7 +100,8 @@ class Entrance:
         assert self.gate is not None  # noqa: S101  # it asked for the file
         server = lease.server
         public = server is not None and self._parts.is_public(server.address)
-        keep = public or self._parts.memory is not None
+        keeps = self._parts.memory is not None or self._parts.grants is not None
+        keep = public or keeps
         learnt = self.gate.learn(visit, answer, now, keep=keep, public=public)
         return list(learnt)
 

@@ -30,6 +30,7 @@ from ronda.model import (
     Visit,
 )
 from ronda.probes import verdict
+from ronda.workers.delays import Delays, Heed, unheeded
 from ronda.workers.rulebook import Attic, Rulebook
 from ronda.workers.visits import target_of
 
@@ -60,7 +61,7 @@ class Shelf(Protocol):
         """Keep a file."""
 
 
-class Known(Struct, frozen=True):
+class Known(Struct, frozen=True, gc=False):
     """What is known of an authority, and until when."""
 
     until: float
@@ -75,20 +76,20 @@ class Gate:
         self,
         agent: str,
         shelf: Shelf | None = None,
-        heed: Callable[[str, float], None] | None = None,
+        heed: Heed = unheeded,
         attic: Attic | None = None,
         named: Callable[[Found], None] | None = None,
     ) -> None:
         self._agent = product_token(agent)
         self._shelf = shelf
-        self._heed = heed  # told the Crawl-delay of a host
         self._named = named  # told the sitemaps that a file names
         self._rulebook = Rulebook({} if attic is None else attic)
+        self._delays = Delays(heed)
+        # Files are in the rulebook for as long as they are known here.
         self._known: dict[str, Known] = {}
-        self._ends: list[tuple[float, str]] = []  # a heap: when rules end, and whose
+        self._ends: list[tuple[float, str]] = []  # a heap: until when, and whose
         self._waiting: dict[str, list[Item]] = {}
         self.waiting = 0  # items of all authorities
-        self._delays: dict[str, dict[str, float]] = {}  # host → authority → seconds
 
     def check(self, item: Item, now: float) -> Passed | Visit:
         """Whether an item may be asked; a visit is to be asked first."""
@@ -148,9 +149,9 @@ class Gate:
             if keep and self._shelf is not None and answer.status == 200:
                 self._shelf.put(authority, found)
         else:
-            old = self._from_shelf(authority, now, stale=True)
-            known = old or Known(now + SOON, found, visit.request.public)
-        self._known[authority] = known
+            known = self._from_shelf(authority, now, stale=True) or self._do_without(
+                authority, Known(now + SOON, found, visit.request.public)
+            )
         waiting = self._waiting.pop(authority, [])
         self.waiting -= len(waiting)
         for item in waiting:
@@ -175,7 +176,9 @@ class Gate:
         self, authority: str, body: bytes, until: float, *, public: bool
     ) -> Known:
         rules = self._rulebook.put(authority, body)
-        self._learn_delay(authority, rules.crawl_delay(self._agent) or 0.0)
+        # Kept while they are asked for anew.
+        delay = rules.crawl_delay(self._agent) or 0.0
+        self._delays.learn(authority, delay, until + DAY)
         known = self._known[authority] = Known(until)
         heappush(self._ends, (until, authority))
         if self._named is not None:
@@ -183,26 +186,42 @@ class Gate:
                 self._named(found)
         return known
 
+    def _do_without(self, authority: str, known: Known) -> Known:
+        self._forget(authority)
+        self._known[authority] = known
+        heappush(self._ends, (known.until, authority))
+        return known
+
+    def _forget(self, authority: str) -> None:
+        known = self._known.pop(authority, None)
+        if known is not None and known.instead is None:
+            del self._rulebook[authority]
+
     @property
     def ends_at(self) -> float:
-        """When the first of the rules end that were held long enough."""
+        """When the first of what is known was held long enough."""
         return self._ends[0][0] if self._ends else inf
 
     def ended(self, now: float) -> set[str]:
         """The hosts whose rules have ended: what is queued for them is to come back."""
+        self._delays.end(now)
         hosts = set()
         while self._ends and self._ends[0][0] <= now:
-            hosts.add(urls.host_key(f"{heappop(self._ends)[1]}/"))
+            authority = heappop(self._ends)[1]
+            hosts.add(urls.host_key(f"{authority}/"))
+            known = self._known.get(authority)
+            if known is not None and known.until <= now:
+                self._forget(authority)
         return hosts
 
-    def _learn_delay(self, authority: str, delay: float) -> None:
-        """Of the authorities of one host (its ports), the longest delay holds."""
-        host = urls.host_key(f"{authority}/")
-        if self._heed is None or (not delay and host not in self._delays):
-            return
-        delays = self._delays.setdefault(host, {})
-        delays[authority] = delay
-        self._heed(host, max(delays.values()))
+    def dismiss(self, host: str) -> list[Item]:
+        """Take back all that waits for a robots.txt of a host."""
+        items = []
+        for authority in list(self._waiting):
+            if urls.host_key(f"{authority}/") == host:
+                items += self._waiting.pop(authority)
+        self.waiting -= len(items)
+        return items
 
     def keeper(self, url: str) -> str:
         """The host for whose robots.txt a URL waits, maybe after hops; "" if none."""

@@ -34,6 +34,7 @@ class Intake:
         self._note = parts.book.note
         self._handlers = parts.handlers
         self._memory = parts.memory
+        self._watches = parts.grants is not None
         self._start = start  # told each item that is to be asked
         self.excluded = Seen()
         self.beyond: Counter[str] = Counter()  # links not followed, by rule
@@ -82,9 +83,16 @@ class Intake:
         """The page that a reference is to, if it is new and in scope."""
         page, fragment = urls.split_fragment(found.url)
         if self._chooses and not self._is_chosen(page, found):
-            self.excluded.add(page)
+            self._leave_out(page)
             return ""
         return page if self._note(page, fragment, found.place) else ""
+
+    def _leave_out(self, page: str) -> None:
+        """A run says nothing of it; who watches a URL is told why it is not asked."""
+        if self._watches:
+            self._record(page, verdict("policy_disallowed"))
+        else:
+            self.excluded.add(page)
 
     def _is_chosen(self, page: str, found: Found) -> bool:
         if self._scope and page not in self._scope:

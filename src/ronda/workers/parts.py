@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ronda.clock import Clock
 from ronda.config import Settings
-from ronda.frontier import Frontier, Policy, Scope
+from ronda.frontier import Frontier, Item, Lease, Policy, Scope
 from ronda.frontier.priority import Priorities
 from ronda.frontier.reach import Reach
 from ronda.model import Answer, Found, Problem, Request, Target, Visit
@@ -112,6 +112,26 @@ class Keep(Protocol):
         """Whether what was saved before need not come again."""
 
 
+class Grants(Protocol):
+    """Who says whether a server is ours to ask, when several processes share them."""
+
+    @property
+    def until(self) -> float:
+        """The moment to which what is held may be asked at all."""
+
+    def holds(self, host: str, server: str) -> bool:
+        """Whether a host is known to live at a server that is held."""
+
+    async def grant(self, host: str, server: str) -> bool:
+        """Hold the server at which a host was found; False: another process does."""
+
+    def asked(self, lease: Lease, rests: float) -> None:
+        """A host was asked; it rests to a moment, or does not (0)."""
+
+    def hand_over(self, item: Item) -> None:
+        """What another process must carry on."""
+
+
 class Batches(Protocol):
     """References as they are read."""
 
@@ -143,6 +163,7 @@ class Parts(Struct, frozen=True):
     overflow: Overflow | None = None
     watchdog: Watchdog | None = None
     events: Events = Events(())
+    grants: Grants | None = None  # None: all servers are ours to ask
     strict: bool = False  # a worker's illegal change of state is raised
     # Of a crawl only:
     reach: Reach | None = None

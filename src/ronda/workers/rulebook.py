@@ -7,6 +7,7 @@ from ronda.frontier.robots import Robots
 
 # Bytes of files that are kept taken apart, which may be thirty times as large.
 BUDGET = 1024 * 1024
+LEAST = 1024  # bytes that a file counts for beside its own: an empty one takes room too
 
 
 class Attic(Protocol):
@@ -17,6 +18,9 @@ class Attic(Protocol):
 
     def __getitem__(self, name: str, /) -> bytes:
         """Fetch one that was."""
+
+    def __delitem__(self, name: str, /) -> None:
+        """Throw one away."""
 
 
 class Rulebook:
@@ -41,10 +45,16 @@ class Rulebook:
         self._open.move_to_end(authority)
         return found[0]
 
+    def __delitem__(self, authority: str) -> None:
+        """Forget a file that was taken in."""
+        del self._attic[authority]
+        self._drop(authority)
+
     def _take_apart(self, authority: str, body: bytes) -> Robots:
         rules = Robots.parse(body)
-        self._open[authority] = rules, len(body)
-        self._size += len(body)
+        size = len(body) + LEAST
+        self._open[authority] = rules, size
+        self._size += size
         while self._size > BUDGET and len(self._open) > 1:
             self._drop(next(iter(self._open)))
         return rules

@@ -32,6 +32,7 @@ from ronda.workers.crew import Crew, Fate, Member
 from ronda.workers.entrance import Entrance
 from ronda.workers.feedback import Feedback
 from ronda.workers.foreman import Foreman
+from ronda.workers.gate import Gate
 from ronda.workers.hangs import Hangs, Held
 from ronda.workers.heirs import Heirs
 from ronda.workers.idle import Idle
@@ -53,6 +54,8 @@ Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
 
 log = logging.getLogger(__name__)
 
+LEAVE_TRIES = 20  # times that a robots.txt is tried which another process must ask for
+NO_LEAVE = 0.5  # seconds after which it is looked whether leave was given again
 CRAWLERS = 2  # so that small pages need not wait for a large one
 
 
@@ -78,8 +81,14 @@ class Run:
             parts, self._balance, self._end, self._entered, self._follow_sitemap
         )
         self._idle = Idle(parts.clock)
+        self._grants = parts.grants
         self._addresses = Addresses(
-            parts.names, parts.frontier, parts.clock, self._idle.wake
+            parts.names,
+            parts.frontier,
+            parts.clock,
+            self._idle.wake,
+            parts.grants,
+            self._hand_over,
         )
         self._feedback = Feedback(
             parts.frontier, self._addresses, parts.is_public, parts.clock, parts.log
@@ -138,6 +147,11 @@ class Run:
         if not self.reading.hold_back(item):
             self._entrance.put(item)
 
+    def carry_on(self, visit: Visit) -> None:
+        """Take in a visit that another process has begun."""
+        self._balance.begun += 1
+        self._entrance.put(visit)
+
     def _entered(self) -> None:
         """Something was queued: its name may have to be found, and a worker woken."""
         if self._frontier.nameless:
@@ -152,6 +166,34 @@ class Run:
             self._memory.ended(result)
         self._balance.ended += 1
 
+    def _hand_over(self, host: str) -> None:
+        """Let another process have what is queued for a host that it holds."""
+        assert self._grants is not None  # noqa: S101  # who else would refuse
+        gate, now = self._entrance.gate, self._now()
+        items = self._frontier.dismiss(host, now)
+        for item in [*items, *(gate.dismiss(host) if gate is not None else ())]:
+            if not target_of(item).robots:
+                self._grants.hand_over(item)
+            elif isinstance(item, Visit) and item.hops:  # others wait for it here
+                self._wait_for_robots(item, gate, now)
+                continue
+            self._balance.ended += 1
+
+    def _wait_for_robots(self, visit: Visit, gate: Gate | None, now: float) -> None:
+        """A robots.txt was redirected to a server that another process holds.
+
+        It may be free soon. But that process may wait for one of ours, so after some
+        tries those who need the file are not asked for now.
+        """
+        if visit.attempts <= LEAVE_TRIES or gate is None:
+            again = replace(visit, attempts=visit.attempts + 1)
+            self._frontier.put(again, now, NO_LEAVE)
+            return
+        words = "its robots.txt is at a server that another process is asking"
+        answer = Answer(error=RESTING, error_text=words)
+        waiting = gate.learn(replace(visit, hops=()), answer, now)
+        self._entrance.let_go_on(list(waiting))
+
     # -- what a fetcher does -----------------------------------------------------------
 
     async def take(self, me: Member) -> Held | None:
@@ -164,6 +206,8 @@ class Run:
                 self._say_working(now)
             self._entrance.open_anew(now)
             free_at = self._bandwidth.free_at
+            if self._grants is not None and now >= self._grants.until:
+                free_at = now + NO_LEAVE
             taken = self._frontier.take(now) if free_at <= now else None
             if self._frontier.nameless:
                 self._addresses.look_up(self._spawn)
@@ -264,6 +308,9 @@ class Run:
         if self._memory is not None:
             rests = self._frontier.rests_until(lease.host.name, now)
             self._memory.asked(lease, rests)
+        if self._grants is not None:
+            rests = self._frontier.rests_until(lease.host.name, now)
+            self._grants.asked(lease, rests)
         if self._frontier.nameless:
             self._addresses.look_up(self._spawn)
         page = None
@@ -405,6 +452,12 @@ class Run:
     def _fail(self, error: RondaError) -> None:
         """End the run by an error that was raised where nobody waits for it."""
         self._spawn(_raised(error), "failure")
+
+    def cut_off(self) -> None:
+        """Let others know whom we have asked, and did not hear of."""
+        if self._grants is not None:
+            for held in self._hangs.all():
+                self._grants.asked(held.lease, 0.0)
 
     def close(self) -> None:
         """Tell the log of what was still under way when the run was cut off."""

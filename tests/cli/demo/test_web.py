@@ -97,12 +97,17 @@ class Links(HTMLParser):
 
 
 @pytest.fixture
-def web() -> Iterator[DemoWeb]:
+def mended_after() -> float | None:
+    return None
+
+
+@pytest.fixture
+def web(mended_after: float | None) -> Iterator[DemoWeb]:
     started: list[DemoWeb] = []
     ready, over = threading.Event(), threading.Event()
 
     async def run() -> None:
-        async with DemoWeb() as web:
+        async with DemoWeb(mended_after) as web:
             started.append(web)
             ready.set()
             await asyncio.to_thread(over.wait)
@@ -119,11 +124,15 @@ def web() -> Iterator[DemoWeb]:
 
 
 def ask(
-    web: DemoWeb, path: str, method: str = "GET", timeout: float = 10
+    web: DemoWeb,
+    path: str,
+    method: str = "GET",
+    timeout: float = 10,
+    body: bytes | None = None,
 ) -> http.client.HTTPResponse:
     client = http.client.HTTPConnection(urlsplit(web.front).netloc, timeout=timeout)
     try:
-        client.request(method, path)
+        client.request(method, path, body)
         answer = client.getresponse()
         answer.body = answer.read()  # type: ignore[attr-defined]
         return answer
@@ -152,6 +161,27 @@ def pages(web: DemoWeb) -> dict[str, Links]:
 @pytest.mark.parametrize(("path", "status"), STATUSES.items())
 def test_a_path_answers_with_its_status(web: DemoWeb, path: str, status: int) -> None:
     assert ask(web, path).status == status
+
+
+@pytest.mark.parametrize(
+    ("mended_after", "statuses"), [(None, [404, 404]), (0.0, [404, 200])]
+)
+def test_what_is_broken_works_again_if_that_is_wanted(
+    web: DemoWeb, statuses: list[int]
+) -> None:
+    path = "/exhibits/diving-bell.html"
+
+    assert [ask(web, path).status for _ in statuses] == statuses
+    assert ask(web, path, "HEAD").status == statuses[-1]
+
+
+def test_what_is_sent_to_the_callback_is_heard(web: DemoWeb) -> None:
+    heard: list[bytes] = []
+    web.told = heard.append
+    body = b"x" * 100_000
+
+    assert ask(web, urlsplit(web.callback).path, "POST", body=body).status == 204
+    assert heard == [body]
 
 
 @pytest.mark.parametrize(("path", "failure"), FAILURES.items())

@@ -10,6 +10,7 @@ from string import Template
 from msgspec import Struct
 
 HTML = "text/html; charset=utf-8"
+CALLBACK = "/told"  # for notices
 PAGES = ("/", "/visit.html", "/collection.html", "/archive.html")
 
 _ROOMS = 25  # redirects in a row: more than any checker or browser follows
@@ -36,15 +37,26 @@ class Behaviour(Struct, frozen=True):
     answer: bytes = b""
     head: bytes | None = None  # what HEAD gets, when it is not as GET without the body
     first: bytes | None = None  # what the very first request gets
+    mended: bytes | None = None  # what is sent once it works again, if it ever does
     ending: Ending = Ending.KEEP
 
-    def reply(self, method: str, *, first: bool) -> bytes:
-        """What is sent back to a request."""
-        if method != "HEAD":
-            return self.first if first and self.first is not None else self.answer
-        if self.head is not None:
+    def reply(self, method: str, *, first: bool, mended: bool = False) -> bytes:
+        """What is sent back to a request.
+
+        Args:
+            method: GET and the like.
+            first: whether it is the first one for this path.
+            mended: whether somebody has mended meanwhile what can be mended.
+        """
+        if method == "HEAD" and self.head is not None:
             return self.head
-        return _without_body(self.reply("GET", first=first))
+        if first and self.first is not None:
+            found = self.first
+        elif mended and self.mended is not None:
+            found = self.mended
+        else:
+            found = self.answer
+        return _without_body(found) if method == "HEAD" else found
 
 
 def _without_body(message: bytes) -> bytes:
@@ -102,6 +114,7 @@ TABLE: Mapping[str, Behaviour] = {
     "/events/today.html": page("Today", "Knot tying at two, in the sail loft."),
     "/events/tides.html": page("Tides", "High water 06:12 and 18:40."),
     "/news/letter.html": page("The letter", "Four times a year, with the tides."),
+    CALLBACK: Behaviour(message(204)),
     "/staff/rota.html": page("Rota", "For the staff, says robots.txt."),
     # redirects
     "/opening-times": moved(301, "/visit.html"),
@@ -122,7 +135,10 @@ TABLE: Mapping[str, Behaviour] = {
     "/board/minutes.html": fault(403),
     "/partners/ferry": fault(403, "server: cloudflare", "cf-mitigated: challenge"),
     # dead, or ill
-    "/exhibits/diving-bell.html": fault(404),
+    "/exhibits/diving-bell.html": Behaviour(
+        fault(404).answer,
+        mended=page("The diving bell", "Back from the restorers.").answer,
+    ),
     "/exhibits/whale.html": fault(410),
     "/catalogue/search": Behaviour(
         page("Search", "Three ships found.").answer,

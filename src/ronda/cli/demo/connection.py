@@ -1,6 +1,7 @@
 """One client of the demo's web: reads what it asks, sends what the table says."""
 
 import asyncio
+import re
 import socket
 import ssl
 import struct
@@ -9,10 +10,11 @@ from contextlib import suppress
 
 from ronda.cli.demo.behaviours import Ending
 
-# Method and path to what is sent, and what becomes of the connection then.
-Choose = Callable[[str, str], tuple[bytes, Ending]]
+# Method, path and body to what is sent, and what becomes of the connection then.
+Choose = Callable[[str, str, bytes], tuple[bytes, Ending]]
 
 _LONGEST_HEAD = 16 * 1024  # bytes of a request
+_LENGTH = re.compile(r"^content-length: *(\d{1,6})\r$", re.IGNORECASE | re.MULTILINE)
 _IDLE = 30.0  # seconds a connection may say nothing
 _SILENCE = 60.0  # seconds a path that never answers keeps its client waiting
 _CLOSING = 1.0  # seconds for what is sent to leave, and for TLS to part
@@ -59,8 +61,9 @@ async def _exchange(
     """One request and its answer; whether another one may follow."""
     async with asyncio.timeout(_IDLE):
         head = await reader.readuntil(b"\r\n\r\n")
+        body = await reader.readexactly(_length(head))
     method, path, stays = _parse(head)
-    reply, ending = choose(method, path)
+    reply, ending = choose(method, path, body)
     writer.write(reply)
     await writer.drain()
     if ending is Ending.SILENCE:
@@ -68,6 +71,12 @@ async def _exchange(
     elif ending is Ending.RESET:
         _reset(writer)
     return stays and ending is Ending.KEEP
+
+
+def _length(head: bytes) -> int:
+    """The length of the body that follows; 0 when it is not told, or too long."""
+    told = _LENGTH.search(head.decode("latin-1"))
+    return int(told[1]) if told else 0
 
 
 def _parse(head: bytes) -> tuple[str, str, bool]:

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +12,14 @@ from tempfile import TemporaryDirectory
 from typing import Self
 
 from ronda.cli.demo import certificates
-from ronda.cli.demo.behaviours import MISSING, PAGES, Behaviour, Ending, table
+from ronda.cli.demo.behaviours import (
+    CALLBACK,
+    MISSING,
+    PAGES,
+    Behaviour,
+    Ending,
+    table,
+)
 from ronda.cli.demo.connection import serve
 from ronda.cli.demo.names import NameServer
 
@@ -26,15 +33,26 @@ class DemoWeb:
 
     front: str  # URL of the front page
     pages: tuple[str, ...]  # URLs of all documents, the front page first
+    callback: str  # URL at which somebody may be told of changes
     ca_file: str  # who signed the good certificates
     name_server: str  # address:port of the server that knows the demo's names
 
-    def __init__(self) -> None:
+    def __init__(self, mended_after: float | None = None) -> None:
+        """Make it, not yet open.
+
+        Args:
+            mended_after: seconds after the first request for it in which what can be
+                mended is; None: nobody mends anything.
+        """
+        self.told: Callable[[bytes], None] = (
+            _unheard  # hears what is sent to `callback`
+        )
+        self._mended_after = mended_after
         self._stack = AsyncExitStack()
         self._group = asyncio.TaskGroup()
         self._tasks: set[asyncio.Task[None]] = set()
         self._table: dict[str, Behaviour] = {}
-        self._asked: set[str] = set()  # paths whose first request was answered
+        self._asked: dict[str, float] = {}  # paths, and when each was first asked for
 
     async def __aenter__(self) -> Self:
         try:
@@ -60,6 +78,7 @@ class DemoWeb:
         refused, plain = self._bind(), self._bind()
         self._table = table(_addresses(sites, refused))
         self.front = _url("http", plain)
+        self.callback = self.front + CALLBACK[1:]
         self.pages = tuple(self.front + path[1:] for path in PAGES)
         await self._stack.enter_async_context(self._group)
         self._stack.callback(self._cancel)
@@ -67,6 +86,11 @@ class DemoWeb:
         for label, site in sites.items():
             self._listen(label, site, contexts[label])
         self.name_server = await self._answer_names()
+
+    def documents(self) -> Iterator[tuple[str, bytes]]:
+        """The documents, each with its URL."""
+        for path, url in zip(PAGES, self.pages, strict=True):
+            yield url, self._table[path].answer.partition(b"\r\n\r\n")[2]
 
     def _bind(self) -> socket.socket:
         """A port of our own; until we listen on it, it refuses."""
@@ -108,12 +132,18 @@ class DemoWeb:
             task = self._start(serve(accepted, context, self._choose), "demo client")
             task.add_done_callback(partial(end, accepted))
 
-    def _choose(self, method: str, path: str) -> tuple[bytes, Ending]:
+    def _choose(self, method: str, path: str, body: bytes) -> tuple[bytes, Ending]:
         behaviour = self._table.get(path, MISSING)
-        first = behaviour.first is not None and path not in self._asked
-        if first:
-            self._asked.add(path)
-        return behaviour.reply(method, first=first), behaviour.ending
+        now = asyncio.get_running_loop().time()
+        first = path not in self._asked
+        if path in self._table:
+            self._asked.setdefault(path, now)
+        since = now - self._asked.get(path, now)
+        after = self._mended_after
+        mended = not first and after is not None and since >= after
+        if path == CALLBACK and method == "POST":
+            self.told(body)
+        return behaviour.reply(method, first=first, mended=mended), behaviour.ending
 
     async def _answer_names(self) -> str:
         loop = asyncio.get_running_loop()
@@ -122,6 +152,10 @@ class DemoWeb:
         )
         self._stack.callback(transport.close)
         return "{}:{}".format(*transport.get_extra_info("sockname"))
+
+
+def _unheard(_body: bytes) -> None:
+    """Nobody wants to know."""
 
 
 def _context(file: Path) -> ssl.SSLContext:

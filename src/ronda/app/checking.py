@@ -1,4 +1,4 @@
-"""The only place that wires concrete parts together."""
+"""A run over what was found, or over the pages of sites, wired together."""
 
 import os
 import resource

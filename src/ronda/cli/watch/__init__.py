@@ -1,0 +1,1 @@
+"""The commands over what is watched: they need the store, and no daemon."""

@@ -1,0 +1,190 @@
+"""What is done to targets by name: remove, enable, disable, check, ack."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ronda.cli.codes import NOTHING, UNUSABLE
+from ronda.cli.watch.lists import Named, Reader, named
+from ronda.cli.watch.lookup import not_watched, owner_named, with_owner
+from ronda.cli.watch.session import Session, reads_lists, wake, with_store
+from ronda.cli.watch.table import safe
+from ronda.cli.watch.times import length
+
+if TYPE_CHECKING:
+    from ronda.store.sql.adding import Given
+    from ronda.store.sql.store import Store
+
+FEW = 20  # targets that are looked for one by one, to say which are not watched
+
+# Does something to the targets of some keys, and says to how many.
+Act = Callable[["Store", list[int]], int]
+
+
+@click.command(short_help="Watch URLs no longer.")
+@named
+@with_owner
+@click.option("--everybody", is_flag=True, help="For all owners, whoever watches them.")
+@reads_lists
+@with_store
+def remove(session: Session, owner: str, everybody: bool, **given: Any) -> int:
+    """Watch URLs no longer; what nobody watches any more is forgotten.
+
+    \b
+    Examples:
+      ronda target remove https://your.site/old
+      ronda target remove --file gone.txt --owner newsroom
+      ronda target remove https://your.site/spam --everybody
+
+    Ends with 0, with 1 when none of them was watched, 2 when some cannot be used.
+    """  # noqa: D301  # click reads \b
+
+    def act(store: "Store", keys: list[int]) -> int:
+        whom = store.owners.list() if everybody else [owner_named(store, owner)]
+        return sum(store.watches.unregister(one.id, keys) for one in whom)
+
+    return _done(session, Named(**given), act, "removed", "" if everybody else owner)
+
+
+@click.command(short_help="Check disabled targets again.")
+@named
+@reads_lists
+@with_store
+def enable(session: Session, **given: Any) -> int:
+    """Check targets again that were disabled; they are due at once.
+
+    \b
+    Examples:
+      ronda target list --disabled
+      ronda target enable https://your.site/shop
+
+    Ends with 0, with 1 when none of them is watched, 2 when some cannot be used.
+    """  # noqa: D301  # click reads \b
+
+    def act(store: "Store", keys: list[int]) -> int:
+        return store.watches.enable(keys, store.database.epoch())
+
+    return _done(session, Named(**given), act, "enabled")
+
+
+@click.command(short_help="Check targets no longer, but keep them.")
+@named
+@click.option("--why", default="", metavar="TEXT", help="What to show as the reason.")
+@reads_lists
+@with_store
+def disable(session: Session, why: str, **given: Any) -> int:
+    """Check targets no longer, until they are enabled; what is known of them stays.
+
+    \b
+    Examples:
+      ronda target disable https://your.site/shop --why "rebuilt until June"
+      ronda target disable --file parked.txt
+
+    Ends with 0, with 1 when none of them is watched, 2 when some cannot be used.
+    """  # noqa: D301  # click reads \b
+
+    def act(store: "Store", keys: list[int]) -> int:
+        return store.watches.disable(keys, why.strip())
+
+    return _done(session, Named(**given), act, "disabled")
+
+
+@click.command(short_help="Do not tell of targets until they change.")
+@named
+@with_owner
+@reads_lists
+@with_store
+def ack(session: Session, owner: str, **given: Any) -> int:
+    """Acknowledge states: they are known, stop telling me until they change.
+
+    \b
+    Examples:
+      ronda target ack https://a.example/gone
+      ronda target ack --file known.txt --owner newsroom
+      ronda target list --state broken --unacknowledged --owner newsroom
+
+    Ends with 0, with 1 when the owner watches none of them, 2 when some cannot be
+    used.
+    """  # noqa: D301  # click reads \b
+
+    def act(store: "Store", keys: list[int]) -> int:
+        return store.watches.acknowledge(owner_named(store, owner).id, keys)
+
+    return _done(session, Named(**given), act, "acknowledged", owner)
+
+
+@click.command(short_help="Check targets now.")
+@named
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Check also what was checked lately, or is disabled.",
+)
+@reads_lists
+@with_store
+def check(session: Session, force: bool, **given: Any) -> int:
+    """Let targets be due now: a daemon that runs checks them as soon as it may.
+
+    What was checked lately is left alone, unless forced: in the last hour, or in the
+    time that serve.recheck_guard says.
+
+    \b
+    Examples:
+      ronda target check https://your.site/shop
+      ronda target check --file urls.txt --force
+      ronda round start night --state broken
+
+    Ends with 0, with 1 when none of them is due now, 2 when some cannot be used.
+    """  # noqa: D301  # click reads \b
+
+    def act(store: "Store", keys: list[int]) -> int:
+        now = store.database.epoch()
+        guard = session.settings.serve.recheck_guard
+        asked = store.watches.check_now(keys, now, forced=force, guard=guard)
+        for url in asked.fresh:
+            words = f"checked less than {length(guard)} ago; see --force"
+            click.echo(f"{safe(url)}: {words}", err=True)
+        for url in asked.disabled:
+            click.echo(f"{safe(url)}: disabled; see --force", err=True)
+        return asked.asked
+
+    return _done(session, Named(**given), act, "due now")
+
+
+def _done(session: Session, names: Named, act: Act, word: str, owner: str = "") -> int:
+    """Do something to all targets that are named; returns the exit code.
+
+    Args:
+        session: the call.
+        names: which targets.
+        act: does it.
+        word: says what was done.
+        owner: for whom only it is done, if it is.
+    """
+    from ronda.store.sql.adding import key_of  # noqa: PLC0415  # see Session.opened
+
+    reader = Reader(session, names)
+    with session.opened() as store:
+        given = {key_of(one.url): one for one in reader}
+        missing = _missing(store, given)
+        done = act(store, [*given]) if given else 0
+        for one in missing:
+            click.echo(str(not_watched(store, one.url, one.host)), err=True)
+    reader.tell()
+    tree = {"done": done, "named": len(given), "problems": reader.trees()}
+    others = owner and done + len(missing) < len(given)
+    why = f": {safe(owner)} does not watch the others" if others else ""
+    words = f"{done:,} of {len(given):,} {word}{why}."
+    session.tell([words] if len(given) > len(missing) else [], tree)
+    wake()
+    if reader.failed:
+        return UNUSABLE
+    return 0 if done else NOTHING
+
+
+def _missing(store: "Store", given: dict[int, "Given"]) -> list["Given"]:
+    """Who is not watched by anybody; of many, nobody is looked for."""
+    if len(given) > FEW:
+        return []
+    return [one for key, one in given.items() if store.catalogue.show(key) is None]

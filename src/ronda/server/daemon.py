@@ -1,0 +1,134 @@
+"""The daemon's life: serve, read settings again, end in stages."""
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ronda.app.watching import Session, require, watch
+from ronda.config import Settings
+from ronda.errors import RondaError, UsageError
+from ronda.server import systemd
+from ronda.server.control import Control
+from ronda.store import RequestLog
+from ronda.store.sql.store import Store
+from ronda.store.sql.values import Entry
+from ronda.workers.desk import Desk
+
+RELOAD_GRACE = 30.0  # seconds that checks under way have when settings are read again
+
+
+class Daemon:
+    """Watches in sessions: one after the other, each with the settings of its time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        tell: Callable[[str], None],
+        *,
+        read_again: Callable[[], Settings] | None = None,
+        log: RequestLog | None = None,
+        heard: Callable[[Entry], None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._tell = tell  # one line for people
+        self._read_again = read_again  # the settings, at a SIGHUP
+        self._log = log
+        self._heard = heard  # told each result
+        self._session: Session | None = None
+        self._desk = Desk(tell)
+        self._asked = 0  # how often it was asked to stop
+        self._reloads = False
+
+    async def serve(self, greeting: str) -> None:
+        """Watch until asked to stop.
+
+        Args:
+            greeting: told once, when signals are heard and the settings are good.
+
+        Raises:
+            SettingsError: what no type can say of the settings is wrong.
+            StoreError: the store cannot be used any more.
+        """
+        beating = asyncio.create_task(systemd.stay_alive(), name="systemd")
+        try:
+            with self._signals():
+                require(self._settings)  # raises before anything is begun
+                self._tell(greeting)
+                await self._serve()
+        finally:
+            systemd.tell(systemd.STOPPING)
+            beating.cancel()
+            self._desk.give_up()
+            self._desk.close()
+
+    async def _serve(self) -> None:
+        while not self._asked:
+            self._reloads = False
+            opened = watch(
+                self._settings,
+                self._store,
+                self._desk,
+                self._tell,
+                log=self._log,
+                heard=self._heard,
+            )
+            async with opened as session:
+                self._session = session
+                async with Control(session.account, session.poke):
+                    systemd.tell(systemd.READY)
+                    await session.carry_out()
+                self._session = None
+            if session.lost and not self._asked:
+                self._tell("another process took this one for dead: beginning anew")
+
+    # -- signals ---------------------------------------------------------------------
+
+    @contextmanager
+    def _signals(self) -> Iterator[None]:
+        loop = asyncio.get_running_loop()
+        heard = {
+            signal.SIGINT: self._stop,
+            signal.SIGTERM: self._stop,
+            signal.SIGHUP: self._reload,
+        }
+        for number, hear in heard.items():
+            loop.add_signal_handler(number, hear)
+        try:
+            yield
+        finally:
+            for number in heard:
+                loop.remove_signal_handler(number)
+
+    def _stop(self) -> None:
+        self._asked += 1
+        grace = self._settings.serve.grace if self._asked == 1 else 0.0
+        if self._asked == 1:
+            systemd.tell(systemd.STOPPING)
+            self._tell(f"stopping: what is under way has {grace:g} s")
+        else:
+            self._desk.give_up()
+        # A store that cannot be used must not keep us for ever.
+        asyncio.get_running_loop().call_later(grace, self._desk.give_up)
+        if self._session is not None:
+            self._session.stop("stopped", grace)
+
+    def _reload(self) -> None:
+        if self._read_again is None:
+            return
+        systemd.reloading()
+        try:
+            settings = self._read_again()
+            if settings.store.db != self._settings.store.db:
+                raise UsageError("store.db cannot change while the daemon runs")
+            require(settings)
+        except RondaError as error:
+            self._tell(f"{error}; going on with the settings as they were")
+            systemd.tell(systemd.READY)
+            return
+        self._settings = settings
+        self._tell("settings were read again")
+        if self._session is not None:
+            self._session.stop("settings were read again", RELOAD_GRACE)
