@@ -61,6 +61,13 @@ class Daemon:
                 return found
         raise AssertionError(f"no line with {text!r} in {self.told[-20:]}")
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether it has said that it serves: only then does it hear signals."""
+        while not self._lines.empty():
+            self.told.append(self._lines.get())
+        return any("serving" in line or "watching" in line for line in self.told)
+
     def send(self, number: signal.Signals) -> None:
         os.kill(self.process.pid, number)
 

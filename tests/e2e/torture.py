@@ -5,6 +5,7 @@
 
 import json
 import random
+import signal
 import threading
 import time
 from collections import Counter, defaultdict
@@ -24,6 +25,8 @@ SLACK = 0.02  # seconds that nginx may write its log late
 HOSTS = ADDRESSES[:12]
 PAGES = 8  # of each host
 STARTING = 0.2  # the part of the daemons that are killed before they ask anybody
+RELOADS = 0.2  # the part of the kills before which another one reads its settings again
+STOPS = 0.2  # and of those after which another one is ended in order
 LONGEST = 5.0  # seconds that one is given to ask somebody
 SETTINGS = f"""
 [fetch]
@@ -139,6 +142,7 @@ class Torture:
         self.random = random.Random(seed)
         self.daemons: list[Daemon] = []
         self.kills = 0
+        self.written: Counter[str] = Counter()  # results that daemons said are stored
         (folder / "torture.toml").write_text(SETTINGS)
         self.urls = self._targets()
 
@@ -169,14 +173,42 @@ class Torture:
         share = () if self.where.startswith("postgresql") else ("--share",)
         while len(self.daemons) < count:
             options = ("--config", "torture.toml", "--db", self.where, *share)
-            self.daemons.append(Daemon(self.folder, *options, env=UNMEASURED))
+            daemon = Daemon(self.folder, *options, "--verbose", env=UNMEASURED)
+            self.daemons.append(daemon)
 
     def kill_one(self) -> None:
-        daemon = self.daemons.pop(self.random.randrange(len(self.daemons)))
+        daemon = self._one()
         with daemon:
             assert daemon.process.poll() is None, daemon.stop()
             daemon.kill()
         self.kills += 1
+        self._heard(daemon)
+
+    def _one(self) -> Daemon:
+        return self.daemons.pop(self.random.randrange(len(self.daemons)))
+
+    def _heard(self, daemon: Daemon) -> None:
+        """A daemon tells a result when it is written, and not before."""
+        for line in daemon.told:
+            words = line.split()
+            if len(words) > 2 and words[2].startswith("http://"):
+                self.written[words[2]] += 1
+
+    def disturb(self) -> None:
+        """Let heirs of the dead leave, or begin anew, before they asked anybody."""
+        if self.random.random() < RELOADS and self.daemons:
+            daemon = self.random.choice(self.daemons)
+            if daemon.is_ready:
+                daemon.send(signal.SIGHUP)
+        if self.random.random() < STOPS:
+            self.start(1)
+            with self._one() as daemon:
+                time.sleep(self.random.random())
+                if daemon.is_ready:
+                    assert daemon.stop() == 0, daemon.told
+                else:
+                    daemon.kill()
+            self._heard(daemon)
 
     def play(self, kills: int, processes: int) -> None:
         """Kill one of the daemons after the other, while pages come and go."""
@@ -185,6 +217,7 @@ class Torture:
             self._let_work(processes)
             self._change()
             self.kill_one()
+            self.disturb()
         self.end()
 
     def _let_work(self, processes: int) -> None:
@@ -216,6 +249,7 @@ class Torture:
         for daemon in self.daemons:
             with daemon:
                 assert daemon.stop() == 0, daemon.told
+            self._heard(daemon)
         self.daemons.clear()
 
     def _until(self, is_so: object, words: str, seconds: float = 120.0) -> None:
@@ -258,6 +292,7 @@ class Torture:
         self.call("db", "check")
         self._nobody_too_early()
         self._nothing_doubled()
+        self._nothing_lost()
         self._everything_told()
 
     def _nobody_too_early(self) -> None:
@@ -284,6 +319,13 @@ class Torture:
         )
         for url, rows in self.history().items():
             assert len(rows) <= asked[url], (url, len(rows), asked[url])
+
+    def _nothing_lost(self) -> None:
+        """Whatever a daemon said to be written is there."""
+        history = self.history()
+        assert self.written
+        for url, count in self.written.items():
+            assert count <= len(history[url]), (url, count, len(history[url]))
 
     def history(self) -> dict[str, list[tuple[str, str]]]:
         """What each target was found to be, and what it stood at, oldest first."""

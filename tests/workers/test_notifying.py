@@ -460,7 +460,7 @@ def test_at_its_end_what_does_not_end_in_time_is_kept(database: Database) -> Non
         written(database, ann, 1, 2)
         receiver.gate.clear()
         notifier = made.notifier(joined(database))
-        notifier.grace = 0.05
+        notifier.hurry(0.05)
         running = asyncio.create_task(notifier.run())
         await receiver.has(1)
         await cancelled(running)
@@ -468,6 +468,24 @@ def test_at_its_end_what_does_not_end_in_time_is_kept(database: Database) -> Non
 
         assert stored is not None
         assert stored["key"] == receiver.sent[0].headers["ronda-batch"]
+
+    tell(database, story)
+
+
+def test_who_is_in_a_hurry_waits_for_nobody(database: Database) -> None:
+    async def story(made: Office, receiver: Receiver, clock: FakeClock) -> None:
+        ann = listener(database, callback=receiver.url(), reconcile_at=TOMORROW)
+        written(database, ann, 1, 2)
+        receiver.gate.clear()
+        notifier = made.notifier(joined(database))
+        running = asyncio.create_task(notifier.run())
+        await receiver.has(1)
+        running.cancel()
+        await asyncio.sleep(0)  # the end has begun, with all its grace
+        notifier.hurry(0.0)
+        await cancelled(running)
+
+        assert row(database, schema.batch, ann) is not None
 
     tell(database, story)
 

@@ -79,6 +79,7 @@ class Session:
         """Take nothing more; what is under way has some seconds to end."""
         self._feed.stop()
         self._run.stop(why)
+        self._errands.hurry(grace)
         if self._work is not None:
             asyncio.get_running_loop().call_later(grace, self._work.cancel)
 

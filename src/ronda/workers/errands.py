@@ -4,6 +4,7 @@ It tells owners, begins rounds, prunes history, puts right what a wrong clock wr
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 
@@ -17,6 +18,8 @@ from ronda.store.sql.catalogue import Query
 from ronda.store.sql.store import Store
 from ronda.workers.notifying import Notifier
 from ronda.workers.setback import Setback
+
+log = logging.getLogger(__name__)
 
 DAY = 86_400.0
 SOON = 60.0  # seconds after which history is first pruned
@@ -45,6 +48,10 @@ class Errands:
         self._due = due  # told that something has become due
         self._timetable = Timetable(settings.rounds)
 
+    def hurry(self, grace: float) -> None:
+        """All is to end: what is being sent has so many seconds."""
+        self._notifier.hurry(grace)
+
     def poke(self) -> None:
         """There may be something to tell owners."""
         self._notifier.wake()
@@ -70,8 +77,8 @@ class Errands:
                     self._tell(f"round {round_.row.name}: {total:,} targets")
                     self._due()
                 await asyncio.to_thread(self._store.rounds.recount, now)
-            except StoreBusyError as error:
-                self._tell(f"rounds wait for the store: {error}")
+            except StoreBusyError as error:  # people are told by the desk, once
+                log.info("rounds wait for the store: %s", error)
             next_at = self._timetable.next_at(now)
             left = LOOK if next_at is None else next_at - self._store.database.epoch()
             await asyncio.sleep(min(max(left, 0.0), LOOK))
@@ -103,8 +110,10 @@ class Errands:
             try:
                 await asyncio.to_thread(self._store.upkeep.prune, now, retention)
             except StoreBusyError as error:
-                self._tell(f"history was not pruned: {error}")
-            await asyncio.sleep(DAY)
+                log.info("history was not pruned: %s", error)
+                await asyncio.sleep(LOOK)
+            else:
+                await asyncio.sleep(DAY)
 
     async def _pull_back(self) -> None:
         """Put right what a clock that was ahead has written."""
@@ -117,7 +126,7 @@ class Errands:
                     setback.looked(time.monotonic())
                     self._tell_of(found)
                 except StoreBusyError as error:
-                    self._tell(f"what a wrong clock wrote waits for the store: {error}")
+                    log.info("what a wrong clock wrote waits for the store: %s", error)
             await asyncio.sleep(LOOK)
 
     def _tell_of(self, found: PulledBack) -> None:

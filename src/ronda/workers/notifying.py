@@ -73,7 +73,7 @@ class Notifier:
         self._send = send
         self._now = clock.epoch
         self.settings = settings  # may be set anew
-        self.grace = GRACE
+        self._until: float | None = None  # by the loop's clock: what is sent may end
         self._holder = holder
         self._tell = tell
         self._loop = asyncio.get_running_loop()
@@ -92,6 +92,13 @@ class Notifier:
     def _gathered(self) -> None:
         self._gathering = None
         self._news.set()
+
+    def hurry(self, grace: float) -> None:
+        """What is being sent has so many seconds to end, once all is to end."""
+        self._until = self._loop.time() + grace
+        if not grace:
+            for task in self._sending.values():
+                task.cancel()
 
     async def run(self) -> None:
         """Tell whoever is to be told, until cancelled."""
@@ -200,7 +207,9 @@ class Notifier:
         tasks = list(self._sending.values())
         try:
             if tasks:
-                await asyncio.wait(tasks, timeout=self.grace)
+                until = self._until or self._loop.time() + GRACE
+                left = max(0.0, until - self._loop.time())
+                await asyncio.wait(tasks, timeout=left)
         finally:
             for task in tasks:
                 task.cancel()

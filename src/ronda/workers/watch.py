@@ -212,12 +212,12 @@ class Watch:
 
     def _entry(self, due: Due, request: int, result: Result) -> Entry:
         now = self.wall()
-        # Nobody was asked of a host that rests: that says nothing about the target.
-        rests = result.reason == "host_resting"
-        state = State.UNKNOWN if rests else result.verdict
+        if result.reason == "host_resting":
+            # Nobody was asked: that says nothing about the target, now or in history.
+            result = replace(result, verdict=State.UNKNOWN)
         outcome = after(
             due.standing,
-            Verdict(state, result.reason, result.message),
+            Verdict(result.verdict, result.reason, result.message),
             now,
             self._schedule.rules(due.url, due.owners, due.labels),
             every=due.every,

@@ -155,6 +155,21 @@ class TestEvery:
         adding.add(OPERATOR, wanted(A), NOW)
         assert self.every(database) == 900.0
 
+    def test_what_is_to_be_checked_more_often_is_due_sooner(
+        self, database: Database, adding: Adding
+    ) -> None:
+        adding.add(OPERATOR, wanted(A, B), NOW)
+        with database.writing() as connection:
+            seen = {"last_check_at": NOW, "next_due": NOW + 86_400}
+            connection.execute(update(schema.schedule).values(seen))
+            first = schema.target.c.url == A
+            connection.execute(update(schema.target).where(first).values(state="ok"))
+
+        adding.add(OPERATOR, wanted(A, B, every=60.0), NOW + 1)
+
+        found = rows(database, schema.schedule.c.next_due)
+        assert [due for (due,) in found] == [NOW + 60, NOW + 86_400]
+
     def test_of_two_the_one_who_wants_it_more_often_has_his_way(
         self, database: Database, adding: Adding
     ) -> None:

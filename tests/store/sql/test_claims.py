@@ -292,9 +292,37 @@ class TestProcesses:
         inherited = {one.id: one.inherited for one in found}
 
         assert inherited == {1: True, 2: False}
-        office.write(heir, released=(1, 2))
-        again = office.claim(heir, NOW + 60)
-        assert not any(one.inherited for one in again)
+
+    def test_an_heir_that_asked_nobody_leaves_the_mark_to_the_next(
+        self, office: Office
+    ) -> None:
+        office.watch(A)
+        silent = office.join()
+        office.claim(silent)
+        office.bury(silent)
+        heir, next_heir = office.join(), office.join()
+        office.claim(heir, NOW + 60)
+        office.claims.leave(heir)
+
+        [again] = office.claim(next_heir, NOW + 61)
+
+        assert again.inherited
+        assert [pace.asked_at for pace in again.hosts.values()] == [NOW + 61]
+
+    def test_an_heir_that_has_asked_knows_when(self, office: Office) -> None:
+        office.watch(A)
+        silent = office.join()
+        office.claim(silent)
+        office.bury(silent)
+        heir = office.join()
+        office.claim(heir, NOW + 60)
+        office.write(heir, servers={1: Pace(NOW + 61, NOW + 62)})
+        office.claims.leave(heir)
+
+        [again] = office.claim(heir := office.join(), NOW + 70)
+
+        assert not again.inherited
+        assert [pace.asked_at for pace in again.hosts.values()] == [NOW + 60]
 
     @pytest.mark.parametrize("claims", [False, True], ids=["bury", "claim"])
     def test_a_process_that_ended_on_this_machine_is_buried_at_once(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, Update, bindparam, false, select, update
+from sqlalchemy import Connection, Select, Update, bindparam, select, update
 
 from ronda.store.sql import dues, paces
 from ronda.store.sql.bulk import PROCESS
@@ -21,6 +21,7 @@ def take(connection: Connection, process: int, now: float, count: int) -> Sequen
         held = _hold(postgres=is_postgres(connection))
         values = listed(connection, (row.id for row in rows))
         connection.execute(held, values | {PROCESS.key: process})
+        paces.doubt_hosts(connection, [row.id for row in rows if row.inherited], now)
     return rows
 
 
@@ -39,7 +40,7 @@ def _free() -> Select[Any]:
 @cache
 def _hold(*, postgres: bool) -> Update:
     these = update(server).where(is_listed(server.c.id, postgres=postgres))
-    return these.values(holder=PROCESS, inherited=false())
+    return these.values(holder=PROCESS)
 
 
 def described(

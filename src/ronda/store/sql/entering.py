@@ -7,7 +7,16 @@ from typing import Self
 
 from msgspec import Struct
 from msgspec.structs import replace
-from sqlalchemy import Connection, bindparam, exists, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Double,
+    Update,
+    bindparam,
+    exists,
+    or_,
+    select,
+    update,
+)
 
 from ronda.errors import StoreError
 from ronda.model import State
@@ -195,6 +204,23 @@ def _pace(connection: Connection, owner_id: int, known: dict[int, Given]) -> Non
     rows = [{"number": n, "seconds": wanted[n]} for n in sorted(wanted)]
     if rows:
         connection.execute(change.values(every=bindparam("seconds")), rows)
+        connection.execute(_sooner(), rows)
+
+
+def _sooner() -> Update:
+    """A target that is good is next checked as often as was said just now."""
+    moment = schedule.c.last_check_at + bindparam("seconds", type_=Double)
+    so_often = exists().where(
+        target.c.id == schedule.c.target_id,
+        target.c.every == bindparam("seconds"),
+        or_(target.c.state == "ok", target.c.state == "warning"),
+    )
+    later = update(schedule).where(
+        schedule.c.target_id == bindparam("number"),
+        schedule.c.next_due > moment,
+        so_often,
+    )
+    return later.values(next_due=moment)
 
 
 def _spell(

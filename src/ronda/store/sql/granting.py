@@ -42,8 +42,8 @@ def grant(
     if there != old.id:
         _move(connection, home, there, alone=old.address == UNRESOLVED + name)
     held = _hold(connection, process, there)
-    if held is None and old.holder is not None:
-        # We may have asked it until now, and have not written it yet.
+    if old.inherited or (held is None and old.holder is not None):
+        # We, or one who died, may have asked it until now, and nobody has written it.
         left = update(host).where(host.c.id == home.id).values(asked_at=now)
         connection.execute(left)
     return held
@@ -106,5 +106,5 @@ def _hold(connection: Connection, process: int, number: int) -> Any | None:
     found = connection.execute(row).one()
     if found.holder is None:
         held = update(server).where(server.c.id == number)
-        connection.execute(held.values(holder=process, inherited=False))
+        connection.execute(held.values(holder=process))
     return found if found.holder in {None, process} else None

@@ -1,11 +1,20 @@
 """When hosts and servers may be asked again: remembered by whoever holds them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any
 
 from msgspec.structs import astuple, replace
-from sqlalchemy import ColumnElement, Connection, Select, exists, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    exists,
+    false,
+    or_,
+    select,
+    update,
+)
 
 from ronda.store.sql.bulk import PROCESS, Change
 from ronda.store.sql.lists import is_listed, is_postgres, listed
@@ -63,6 +72,8 @@ _SERVERS = Change(
     server.c.asked_at,
     server.c.next_at,
     where=server.c.holder == PROCESS,
+    # Who has asked it knows when; until then it is as a dead process left it.
+    also=lambda _new: {"inherited": false()},
 )
 _HOSTS = Change(
     host.c.name,
@@ -72,6 +83,17 @@ _HOSTS = Change(
     host.c.rests_until,
     where=exists().where(server.c.id == host.c.server_id, server.c.holder == PROCESS),
 )
+
+
+def doubt_hosts(connection: Connection, servers: Collection[int], now: float) -> None:
+    """Take hosts for asked just now, whose server was held by a process that died.
+
+    Written, and not only known to its heir: that may leave before it has asked them.
+    """
+    if servers:
+        these = is_listed(host.c.server_id, postgres=is_postgres(connection))
+        sql = update(host).where(these).values(asked_at=now)
+        connection.execute(sql, listed(connection, servers))
 
 
 def write_servers(

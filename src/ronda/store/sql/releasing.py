@@ -10,8 +10,10 @@ from sqlalchemy import (
     Update,
     case,
     exists,
+    false,
     null,
     select,
+    true,
     update,
 )
 
@@ -57,7 +59,11 @@ _PACED = Change(
     server.c.asked_at,
     server.c.next_at,
     where=server.c.holder == PROCESS,
-    also=lambda new: {"holder": null(), "due_at": due_at(new["next_at"])},
+    also=lambda new: {
+        "holder": null(),
+        "due_at": due_at(new["next_at"]),
+        "inherited": false(),
+    },
 )
 
 
@@ -109,5 +115,6 @@ def release_all(connection: Connection, process: int, *, died: bool) -> None:
     held = server.c.holder == process
     hold = select(server.c.id).where(held).order_by(server.c.id)
     connection.execute(hold.with_for_update(key_share=True))
-    free = update(server).where(held)
-    connection.execute(free.values(holder=None, inherited=died, due_at=due_at()))
+    free = update(server).where(held).values(holder=None, due_at=due_at())
+    # An heir that asked nobody knows no more than it was left: the mark stays.
+    connection.execute(free.values(inherited=true()) if died else free)
