@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench import catalogue, crawl, polite, rivals, store
+from bench import catalogue, crawl, polite, rivals, rounds, store
 from bench.measure import run
 from bench.nginx import Nginx
 from bench.table import Contest, compare
 
 RESULTS = Path(__file__).parent / "results.json"
 # Scenarios that need none of the shared server.
-ALONE = ["frontier", "polite", "store", "catalogue"]
+ALONE = ["frontier", "polite", "store", "catalogue", "rounds"]
 
 
 def main() -> None:
@@ -43,6 +43,8 @@ def main() -> None:
         found |= {"store": store.run()}
     if given.only in (None, "catalogue"):
         found |= {"catalogue": catalogue.run()}
+    if given.only in (None, "rounds"):
+        found |= {"rounds": rounds.run()}
     RESULTS.write_text(json.dumps(found, indent=2) + "\n")
 
 

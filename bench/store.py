@@ -47,7 +47,7 @@ PARTS = {
     "_sheet": "rows made",
     "new_ids": "numbers",
     "_write_schedule": "schedule",
-    "_append": "history, copied",
+    "append": "history, copied",
     "_write_targets": "targets",
     "write_servers": "paces of servers",
     "write_hosts": "paces of hosts",

@@ -28,6 +28,7 @@ from ronda.probes import REASONS, SCHEMES, Handlers, http_verdict
 from ronda.probes.faults import CURL_REASONS, VERIFY_REASONS, fault
 from ronda.probes.http import PERMANENT, REDIRECTS
 from ronda.probes.reasons import status_words
+from ronda.probes.tasks import rows as task_rows
 from ronda.targets import SOURCES
 
 ROOT = Path(__file__).parents[1]
@@ -117,7 +118,7 @@ is `tls_untrusted`.
 """
 
 FORMATS_PAGE = """\
-# Formats and schemes
+# Formats, schemes and tasks
 
 {note}
 
@@ -142,6 +143,12 @@ Other schemes are `unsupported` until a plug-in knows them:
 [a scheme of your own](../howto/own-scheme.md).
 
 {schemes}
+
+## The tasks of plans
+
+These are built in; `ronda task list` also shows [those of your own](../howto/tasks.md).
+
+{tasks}
 """
 
 ERRORS_PAGE = """\
@@ -376,11 +383,16 @@ def formats_page() -> str:
     handlers = Handlers(Settings())
     made = ((name, handlers[name]) for name in SCHEMES)
     schemes = ((_code(name), str(handler.__doc__)) for name, handler in made)
+    tasks = (
+        (_code(row.name), row.description, ", ".join(row.kinds) or "all")
+        for row in task_rows(handlers)
+    )
     return _filled(
         FORMATS_PAGE,
         sources=_table(("format", "endings", "media types", "is"), sources),
         reports=_table(("format", "endings", "written"), reports),
         schemes=_table(("scheme", "leads to"), schemes),
+        tasks=_table(("task", "what it is", "for"), tasks),
     )
 
 

@@ -17,6 +17,8 @@ from watched import DAY, HOUR, NOW
 OWNERS = ("operator", "press", "idle")
 HOSTS = ("a.test", "b.test", "c.test")
 LABELS = ("news", "old")
+KINDS = ("url", "url", "service")
+FAILING = {State.BROKEN, State.TEMPORARY, State.BLOCKED}
 TEXTS = ("a.test", "PAGE/1", "9", "e/2", "https://", "zz", "%20x", "_", "http", "/")
 REASONS = {
     State.OK: ("http_200", "redirected"),
@@ -45,6 +47,9 @@ class Fact(Struct):
     enabled: bool
     flapping: bool
     owners: dict[str, bool]  # whether each has acknowledged it
+    kind: str
+    failures: int
+    status: int = -1  # of the last answer; -1: there was none yet
 
 
 def store(database: Database, count: int, chance: Random) -> list[Fact]:
@@ -98,6 +103,8 @@ def _fact(chance: Random, number: int, given: Given, *, is_watched: bool) -> Fac
         enabled=chance.random() < 0.8,
         flapping=chance.random() < 0.2,
         owners=owners,
+        kind=chance.choice(KINDS),
+        failures=chance.choice((0, 0, 0, 1)),
     )
 
 
@@ -115,7 +122,9 @@ def _check(connection: Any, facts: list[Fact], chance: Random) -> None:
         fact = by_id[target]
         row = {"id": number, "target_id": target, "task": "url", "at": at}
         row |= {"state": fact.state, "standing": fact.state, "reason": fact.reason}
+        fact.status = chance.choice((0, 200))
         row |= {"previous": fact.result or None, "evidence": b"\x90"}
+        row |= {"status": fact.status}
         connection.execute(insert(schema.history).values(row))
         fact.result, fact.checked = number, at
         hours.setdefault(int(at // HOUR), [number, number])[1] = number
@@ -128,10 +137,12 @@ def _write(connection: Any, fact: Fact, press: int) -> None:
     target, schedule, watch = schema.target, schema.schedule, schema.watch
     values = {"state": fact.state.value, "reason": fact.reason}
     values |= {"last_change_at": fact.changed, "enabled": fact.enabled}
+    values |= {"kind": fact.kind}
     connection.execute(update(target).where(target.c.id == fact.id).values(values))
     planned = {"last_check_at": fact.checked, "last_result": fact.result or None}
     row = update(schedule).where(schedule.c.target_id == fact.id)
-    connection.execute(row.values(flapping=fact.flapping, **planned))
+    marks = {"flapping": fact.flapping, "failures": fact.failures}
+    connection.execute(row.values(**marks, **planned))
     for name, acknowledged in fact.owners.items():
         number = 1 if name == "operator" else press
         this = watch.c.owner_id == number, watch.c.target_id == fact.id
@@ -152,7 +163,8 @@ def slowly(facts: list[Fact], query: Query) -> list[int]:
 
 
 def _matches(fact: Fact, query: Query) -> bool:
-    for name in ("state", "host", "scheme", "reason", "enabled", "flapping"):
+    names = ("state", "host", "scheme", "reason", "enabled", "flapping", "kind")
+    for name in names:
         value = getattr(query, name)
         if value is not None and value != getattr(fact, name):
             return False
@@ -171,7 +183,16 @@ def _matches(fact: Fact, query: Query) -> bool:
         (fact.checked, query.checked_after, query.checked_before),
         (fact.changed, query.changed_after, query.changed_before),
     )
-    return all(
+    return _is_chosen(fact, query.choose) and all(
         (low is None or low <= at) and (high is None or at < high)
         for at, low, high in spans
     )
+
+
+def _is_chosen(fact: Fact, choose: str) -> bool:
+    return {
+        "": True,
+        "new": fact.checked == 0,
+        "failed": fact.state in FAILING or fact.failures > 0,
+        "unanswered": fact.status == 0 and fact.state is not State.OK,
+    }[choose]

@@ -79,16 +79,14 @@ def everything() -> Rows:
         schema.label: [
             {"name": name, "target_id": 1} for name in ("b", "Ä", "a", "B", "z")
         ],
-        schema.round_: [
-            {
-                "id": 3,
-                "name": "night",
-                "started_at": NOW,
-                "ended_at": None,
-                "total": 2,
-                "done": 1,
-            }
+        schema.service: [
+            _row(schema.service, target_id=2, description="Map of Zürich", type="WMS")
         ],
+        schema.task_result: [_task(2, name, at) for at, name in enumerate("zÄa")],
+        schema.round_: [
+            _row(schema.round_, id=3, name="night", started_at=NOW, total=2, done=1)
+        ],
+        schema.round_result: [_round_result(3, number) for number in (2, 1)],
         schema.request: [
             {"id": 4, "server_id": 2, "target_id": 2, "visit": b"\x00\xff", "at": NOW}
         ],
@@ -113,6 +111,7 @@ def contents(draw: st.DrawFn) -> Rows:
     pairs = st.lists(st.tuples(texts, st.sampled_from(targets)), unique=True)
     watches = st.tuples(st.sampled_from(owners), st.sampled_from(targets))
     history = draw(ids)
+    rounds = draw(ids)
     return {
         schema.owner: [_drawn(draw, schema.owner, id=n, name=str(n)) for n in owners],
         schema.server: [
@@ -149,6 +148,18 @@ def contents(draw: st.DrawFn) -> Rows:
         ],
         schema.request: [
             _drawn(draw, schema.request, id=n, target_id=n, server_id=hosts[0])
+            for n in set(draw(some))
+        ],
+        schema.service: [
+            _drawn(draw, schema.service, target_id=n) for n in set(draw(some))
+        ],
+        schema.task_result: [
+            _drawn(draw, schema.task_result, target_id=number, task=name)
+            for name, number in draw(pairs)
+        ],
+        schema.round_: [_drawn(draw, schema.round_, id=n, name=str(n)) for n in rounds],
+        schema.round_result: [
+            _drawn(draw, schema.round_result, round_id=rounds[0], target_id=n)
             for n in set(draw(some))
         ],
         schema.robots: [
@@ -246,6 +257,17 @@ def _history(number: int) -> dict[str, Any]:
 def _watch(owner: int, target: int, spelling: str | None = None) -> dict[str, Any]:
     row = {"owner_id": owner, "target_id": target, "added_at": NOW}
     return row | {"spelling": spelling, "acknowledged": ""}
+
+
+def _task(target: int, name: str, place: int) -> dict[str, Any]:
+    words = dict.fromkeys(("reason", "message", "data", "output"), "x")
+    row = {"target_id": target, "task": name, "place": place, "at": NOW}
+    return row | words | {"state": "ok", "seconds": 0.5}
+
+
+def _round_result(round_: int, target: int) -> dict[str, Any]:
+    words = {"state": "ok", "reason": "http_200", "task": "url", "message": "200 OK"}
+    return {"round_id": round_, "target_id": target, "at": NOW} | words
 
 
 def _notice(number: int, owner: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ RondaError
 ├── UsageError      a wrong option, input or setting: exit code 2
 │   └── SettingsError   a wrong key or value in ronda.toml
 ├── NotFoundError   what was asked for is not there: exit code 1
+├── DeniedError     whoever asks may not do that: exit code 1
 ├── InputError      one piece of input that cannot be read; the rest goes on
 ├── UrlError        a text that is not a URL
 ├── CrewError       the workers of a run are at fault: a bug of ours
@@ -30,6 +31,10 @@ class SettingsError(UsageError):
 
 class NotFoundError(RondaError):
     """What was asked for is not there."""
+
+
+class DeniedError(RondaError):
+    """Whoever asks may not do that."""
 
 
 class InputError(RondaError):

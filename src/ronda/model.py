@@ -18,11 +18,12 @@ class State(StrEnum):
 
 
 class Via(StrEnum):
-    """Who carries a request: libcurl, the name server, or a blocking plug-in."""
+    """Who carries a request: libcurl, a name server, a blocking plug-in, a program."""
 
     CURL = "curl"
     MX = "mx"
     CALL = "call"
+    PROGRAM = "program"
 
 
 # -- where targets come from -------------------------------------------------
@@ -84,6 +85,18 @@ class Target(Struct, frozen=True, gc=False):
         return self.rank % 2 == 1 and not self.outside
 
 
+class Service(Struct, frozen=True, omit_defaults=True):
+    """What is known of a target that has a plan, beside its URL."""
+
+    id: int  # of the target
+    kind: str = "service"
+    description: str = ""
+    owner: str = ""  # the name of the first owner
+    type: str = ""  # WMS, WFS, …
+    version: str = ""
+    uuid: str = ""  # of its record in a catalogue
+
+
 # -- asking --------------------------------------------------------------------
 
 # What the first line of a request log says of itself.
@@ -112,6 +125,29 @@ class Request(Struct, frozen=True, gc=False, array_like=True):
     since: str = ""  # when that copy was changed, as its server wrote it
     payload: bytes = b""  # that is sent, by POST
     headers: tuple[str, ...] = ()  # that go with it: "Name: value"
+
+
+class Job(Struct, frozen=True):
+    """A program that is to be run, as the payload of a request."""
+
+    program: str  # its path
+    arguments: tuple[str, ...]
+    folder: str  # name of the folder of its data, kept from one run to the next
+    timeout: float  # seconds
+    input: str = ""  # that it reads on its standard input
+
+
+class Ran(Struct, frozen=True, array_like=True):
+    """What became of a program."""
+
+    code: int | None = None  # its exit code; None: it was not started, or was killed
+    signal: int = 0  # that killed it
+    timed_out: bool = False
+    output: str = ""  # the end of its standard output
+    errors: str = ""  # and of its standard error
+    seconds: float = 0.0
+    failure: str = ""  # why it was not started, or was ended
+    refused: str = ""  # what the guard has kept it from: the last of it
 
 
 class Timings(Struct, frozen=True, gc=False):
@@ -152,6 +188,7 @@ class Answer(Struct, frozen=True, array_like=True):
     called: tuple[str, str] | None = None  # what a blocking plug-in returned
     names: tuple[str, ...] = ()  # mail servers, best first
     sent_at: float = 0.0  # monotonic moment at which the request left; 0: not known
+    ran: Ran | None = None  # what became of a program
 
     @property
     def reached(self) -> bool:
@@ -177,14 +214,43 @@ class Hop(Struct, frozen=True, omit_defaults=True):
     address: str = ""
 
 
+class TaskResult(Struct, frozen=True, omit_defaults=True):
+    """What one task of a plan found."""
+
+    task: str
+    state: State
+    reason: str
+    message: str
+    seconds: float = 0.0  # that it took
+    data: str = ""  # the task's own, for programs
+    output: str = ""  # of a program: the end of what it wrote
+
+
+class Progress(Struct, frozen=True):
+    """How far a visit is with its plan."""
+
+    service: Service
+    plan: tuple[str, ...]  # the names of its tasks
+    place: int = 0  # of the task that is under way
+    begun_at: float = 0.0  # when that was begun; epoch seconds
+    results: tuple[TaskResult, ...] = ()
+    over: bool = False  # no task is left
+
+    @property
+    def task(self) -> str:
+        """The name of the task that is under way."""
+        return self.plan[self.place] if self.place < len(self.plan) else ""
+
+
 class Visit(Struct, frozen=True):
-    """One run of a check on one target: a chain of leases, carried from hop to hop."""
+    """One run of a plan on one target: a chain of leases, carried from hop to hop."""
 
     target: Target
     request: Request
     host: str  # the politeness key of the request
     hops: tuple[Hop, ...] = ()
     attempts: int = 1
+    progress: Progress | None = None  # None: the one task that every URL has
 
 
 # -- judging -------------------------------------------------------------------
@@ -215,6 +281,10 @@ class Done(Struct, frozen=True):
     visit: Visit | None = None  # with evidence that the one judged did not have yet
 
 
+class NotApplicable(Struct, frozen=True):
+    """The task has nothing to say of this target; the visit goes on without it."""
+
+
 # -- remembering ---------------------------------------------------------------
 
 
@@ -239,6 +309,8 @@ class Result(Struct, frozen=True, kw_only=True):
     media_type: str = ""  # what the last answer says it is: text/html
     digest: str = ""  # SHA-256 of the body, of a page that was read whole
     evidence: str = ""  # of a fault of ours: the traceback
+    task: str = ""  # of a plan: the one that the verdict is of
+    tasks: tuple[TaskResult, ...] = ()  # all that had something to say, in order
 
 
 class Standing(Struct, frozen=True, gc=False):

@@ -10,7 +10,7 @@ import pytest
 
 import ronda
 from ronda.config import Check, Fetch, Politeness, Settings
-from ronda.errors import UrlError, UsageError
+from ronda.errors import StoreError, UrlError, UsageError
 from ronda.model import State
 from ronda.store.sql.catalogue import Query
 from servers.nginx import Nginx
@@ -104,6 +104,67 @@ def test_a_store_is_closed_by_hand_as_often_as_one_likes(database_url: str):
     with ronda.open(database_url, QUICK) as again:
         assert len(list(again.targets())) == 1
     again.close()
+
+
+def test_a_store_that_is_closed_says_so(tmp_path: Path):
+    watch = ronda.open(tmp_path / "links.db", QUICK)
+    watch.add(["http://127.0.0.1/1"])
+    watch.close()
+
+    for use in (
+        lambda: watch.add(["http://127.0.0.1/2"]),
+        lambda: watch.remove("http://127.0.0.1/1"),
+        lambda: watch.check("http://127.0.0.1/1"),
+        lambda: watch.state("http://127.0.0.1/1"),
+        lambda: list(watch.targets()),
+        lambda: watch.store.owners,
+        watch.run,
+    ):
+        with pytest.raises(
+            UsageError, match=r"links\.db: this was closed; ronda\.open"
+        ):
+            use()
+
+
+def test_a_single_text_is_one_url(database_url: str):
+    url = "http://127.0.0.1/1"
+    with ronda.open(database_url, QUICK) as watch:
+        assert [known.url for known in watch.add(url)] == [url]
+        assert watch.check(url) == 1
+        assert watch.remove(url) == 1
+        assert list(watch.targets()) == []
+
+
+@pytest.mark.parametrize("where", [None, ""], ids=["none", "empty"])
+def test_without_a_name_it_is_the_store_of_the_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str | None
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    ronda.open(where).close()
+    ronda.open().close()
+
+    assert (tmp_path / "ronda" / "ronda.db").is_file()
+
+
+def test_what_is_wrong_with_a_store_is_told_without_options(tmp_path: Path):
+    (tmp_path / "text").write_text("no database at all\n" * 100)
+
+    for name, words in (("text", "not a database"), ("no/x.db", "there is no folder")):
+        path = tmp_path / name
+        with pytest.raises(StoreError, match=f"^{path}: {words}"):
+            ronda.open(path)
+
+
+def test_so_is_what_goes_wrong_later(tmp_path: Path):
+    path = tmp_path / "links.db"
+    with ronda.open(path) as watch:
+        with watch.store.database.writing() as connection:
+            connection.exec_driver_sql("DROP TABLE watch")
+
+        with pytest.raises(StoreError, match=f"^{path}: no such table"):
+            watch.add("http://127.0.0.1/1")
+        with pytest.raises(StoreError, match=f"^{path}: no such table"):
+            list(watch.targets())
 
 
 def example(number: int) -> str:

@@ -222,7 +222,10 @@ class TestSettings:
         [
             ("[fetch]\ntimeout = 'soon'", "fetch.timeout"),
             ("[[[", "serve.toml"),
-            ('[[rounds]]\nname = "night"\ncron = "61 * * * *"', "rounds"),
+            (
+                '[[rounds]]\nname = "night"\ncron = "61 * * * *"',
+                "ronda: serve.toml: rounds[0].cron: ",
+            ),
         ],
         ids=["a wrong type", "no TOML", "a wrong cron"],
     )
@@ -245,6 +248,18 @@ class TestSettings:
             (small.folder / "serve.toml").unlink()
             daemon.send(signal.SIGHUP)
             daemon.line("going on with the settings as they were")
+            assert daemon.stop() == 0
+
+    def test_a_file_that_was_found_and_is_gone_is_told_in_one_line(
+        self, small: Served, site: Site
+    ):
+        (small.folder / "serve.toml").rename(small.folder / "ronda.toml")
+        with Daemon(small.folder, "--db", small.where) as daemon:
+            daemon.line("serving")
+            (small.folder / "ronda.toml").unlink()
+            daemon.send(signal.SIGHUP)
+            told = daemon.line("going on with the settings as they were")
+            assert "ronda: ronda.toml: No such file or directory; going on" in told
             assert daemon.stop() == 0
 
     def test_checks_under_way_outlive_new_settings(self, small: Served, held: Slow):

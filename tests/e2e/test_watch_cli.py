@@ -227,6 +227,7 @@ class TestListing:
             "flapping": False,
             "spelling": "",
             "acknowledged": False,
+            "every": None,
             "unconfirmed": False,
         }
 
@@ -373,7 +374,7 @@ class TestOneTarget:
         watch.json("target", "add", B)
 
         line = one_line(watch("target", command, "https://b.example/xx"), 1)
-        assert f"not watched; did you mean {B}?" in line
+        assert f"shows all; did you mean {B}?" in line
         line = one_line(watch("target", command, "https://c.example/"), 1)
         assert "`ronda target add` watches it" in line
         assert "not a URL" in one_line(watch("target", command, "b.example"), 2)
@@ -418,11 +419,9 @@ class TestActing:
         many = [A, *(f"https://no.example/{n}" for n in range(30))]
         ended = watch("target", "remove", "-", stdin="\n".join(many).encode())
 
-        assert (ended.code, ended.out, ended.err) == (
-            0,
-            "1 of 31 removed: operator does not watch the others.\n",
-            "",
-        )
+        others = "operator does not watch the others; see --owner and --everybody"
+        assert (ended.code, ended.err) == (0, "")
+        assert ended.out == f"1 of 31 removed: {others}.\n"
 
     def test_a_folder_is_no_list(self, watch: Watch, tmp_path: Path) -> None:
         ended = watch("target", "add", "--file", str(tmp_path))
@@ -447,7 +446,7 @@ class TestActing:
         assert watch.urls() == [A]
         ended = watch("target", "remove", A)
         assert ended.code == 1
-        assert ended.out == "0 of 1 removed: operator does not watch the others.\n"
+        assert ended.out.startswith("0 of 1 removed: operator does not watch it;")
         assert watch("target", "remove", A, "--everybody").code == 0
         assert watch("target", "list").code == 1
 

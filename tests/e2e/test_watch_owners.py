@@ -87,7 +87,8 @@ class TestOwners:
         small("owner", "add", "desk")
         (small.folder / "list.txt").write_text(A)
 
-        assert "no owner 'dsek'; did you mean desk?" in one_line(small(*arguments), 1)
+        advice = "`ronda owner add dsek` makes one; did you mean desk?"
+        assert f"no owner 'dsek'; {advice}" in one_line(small(*arguments), 1)
 
     @pytest.mark.parametrize(
         ("arguments", "words"),
@@ -131,9 +132,9 @@ class TestRegistering:
     def test_people_see_them_as_a_table(self, desk: Watch) -> None:
         ended = desk("register", "-", "--owner", "desk", stdin=f"{B}\n".encode())
 
-        _, row, last = ended.out.splitlines()
+        _, row, words, _ = ended.out.splitlines()
         assert row.startswith("broken  404 Not Found")
-        assert last == "desk: 1 new."
+        assert words == "desk: 1 new."
 
     def test_a_full_list_goes_both_ways(self, desk: Watch) -> None:
         desk.json("register", "-", "--owner", "desk", stdin=f"{A}\n{B}\n".encode())

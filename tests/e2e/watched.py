@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from e2e.command import Command, Ended
 from ronda.config import Settings
 from ronda.model import Result, State, Timings
 from ronda.probes import Handlers
+from ronda.store.sql.engines import Database
 from ronda.store.sql.schema import OPERATOR
 from ronda.store.sql.store import Store
 from ronda.store.sql.values import Due, Entry, Turn
@@ -83,6 +85,12 @@ def check(db: str, found: Mapping[str, State], ago: float = 0.0) -> None:
         turn = Turn(number=1, entries=tuple(entries), released=released)
         assert store.ledger.write(process, turn, now).refused == ()
         store.claims.leave(process)
+
+
+def run(db: str, sql: str) -> None:
+    """Change what is in a store behind its back."""
+    with closing(Database(db)) as database, database.writing() as connection:
+        connection.exec_driver_sql(sql)
 
 
 def _entry(due: Due, state: State, at: float) -> Entry:

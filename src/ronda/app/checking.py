@@ -275,9 +275,16 @@ def _anchors(body: bytes, url: str, content_type: str) -> frozenset[str] | None:
     return anchors(body, content_type if content_type.startswith(kind) else kind)
 
 
-async def carry_out(run: Run, settings: Settings) -> None:
-    """Let the workers work until all is over."""
-    await run.carry_out(LOOPS, min(settings.fetch.concurrency, _descriptors() // 2))
+async def carry_out(run: Run, settings: Settings, more: int = 0) -> None:
+    """Let the workers work until all is over.
+
+    Args:
+        run: what they work on.
+        settings: how many requests are made at once.
+        more: workers beside these, for what takes long and is no request of ours.
+    """
+    count = min(settings.fetch.concurrency + more, _descriptors() // 2)
+    await run.carry_out(LOOPS, count)
 
 
 def _descriptors() -> int:

@@ -2,22 +2,25 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
 from msgspec.structs import replace
 
 from ronda.app.checking import carry_out, scope
+from ronda.app.visiting import Visiting, join, plans_of
 from ronda.clock import SystemClock
 from ronda.config import Crawl, Settings
 from ronda.fetch import Asker, Guard, Names
 from ronda.fetch.post import Post
+from ronda.fetch.programs import Programs
 from ronda.frontier import Frontier, Policy
 from ronda.frontier.schedule import Schedule
 from ronda.frontier.timetable import Timetable
 from ronda.probes import Handlers
 from ronda.probes.accept import Accept
+from ronda.probes.task import Row
 from ronda.store import Attic, RequestLog
 from ronda.store.sql.store import Store
 from ronda.store.sql.values import Entry
@@ -29,6 +32,7 @@ from ronda.workers.due import DueFeed
 from ronda.workers.errands import Errands
 from ronda.workers.notifying import Notifier
 from ronda.workers.parts import Parts
+from ronda.workers.planned import Planned
 from ronda.workers.robotshelf import RobotsShelf
 from ronda.workers.run import Run
 from ronda.workers.watch import Watch
@@ -52,12 +56,14 @@ class Session:
         feed: DueFeed,
         watch: Watch,
         errands: Errands,
+        visiting: Visiting,
     ) -> None:
         self._settings = settings
         self._run = run
         self._feed = feed
         self._watch = watch
         self._errands = errands
+        self.visiting = visiting
         self._work: asyncio.Task[None] | None = None
 
     @property
@@ -78,6 +84,7 @@ class Session:
     def stop(self, why: str, grace: float) -> None:
         """Take nothing more; what is under way has some seconds to end."""
         self._feed.stop()
+        self.visiting.planned.stopped = True
         self._run.stop(why)
         self._errands.hurry(grace)
         if self._work is not None:
@@ -103,7 +110,9 @@ class Session:
             raise self._watch.failure
 
     async def _carry_out(self) -> None:
-        await carry_out(self._run, self._settings)
+        # Programs have workers of their own: slow ones hold up nobody else.
+        workers = self._settings.tasks.workers if self.visiting.has_programs else 0
+        await carry_out(self._run, self._settings, more=workers)
 
     async def _stay(self) -> None:
         await self._watch.stay()
@@ -124,7 +133,7 @@ def require(settings: Settings) -> None:
 
 
 @asynccontextmanager
-async def watch(
+async def watch(  # noqa: PLR0913  # all that a watch may be told
     settings: Settings,
     store: Store,
     desk: Desk,
@@ -133,6 +142,7 @@ async def watch(
     until_done: bool = False,
     log: RequestLog | None = None,
     heard: Callable[[Entry], None] | None = None,
+    tasks: Iterable[Row] = (),
 ) -> AsyncIterator[Session]:
     """A watch over what a store holds, ready to be carried out.
 
@@ -144,6 +154,7 @@ async def watch(
         until_done: end when nothing is due, instead of waiting for what will be.
         log: told each request.
         heard: told each result.
+        tasks: beside those that are known.
     """
     clock = SystemClock()
     # Pages are not read: what is watched is the URL itself.
@@ -177,8 +188,20 @@ async def watch(
         names = await stack.enter_async_context(
             Names(settings.fetch.name_servers, guard, clock)
         )
+        programs = await stack.enter_async_context(
+            Programs(settings.tasks, names, guard)
+        )
+        plans = await plans_of(settings, handlers, programs, tell, tasks)
+        planned = Planned(settings.tasks.workers, settings.tasks.batch, watched.wall)
         asker = await stack.enter_async_context(
-            Asker(settings.fetch, names, handlers.called, guard)
+            Asker(
+                settings.fetch,
+                names,
+                handlers.called,
+                guard,
+                programs=programs,
+                gap=lambda host, address: policy.limits(host, address).interval,
+            )
         )
         watchdog = await stack.enter_async_context(Watchdog())
         attic = Attic()
@@ -202,10 +225,13 @@ async def watch(
             log=log,
             watchdog=watchdog,
             grants=watched,
+            plans=plans,
             strict=bool(os.environ.get("RONDA_STRICT")),
         )
         run = Run(parts, feed)
         feed.visits = run.carry_on
+        visiting = Visiting(planned, plans, programs)
+        join(visiting, run, feed, watched, handlers)
         run.account.reading = feed.waits
         told = settings.notices
         post = await stack.enter_async_context(
@@ -223,7 +249,7 @@ async def watch(
         errands = Errands(settings, store, notifier, tell, feed.poke)
         watched.noticed = errands.poke
         stack.callback(run.close)
-        yield Session(settings, run, feed, watched, errands)
+        yield Session(settings, run, feed, watched, errands, visiting)
 
 
 def _no_anchors(_body: bytes, _url: str, _kind: str) -> None:

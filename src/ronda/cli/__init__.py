@@ -4,8 +4,10 @@ import io
 import logging
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -81,6 +83,18 @@ def _round() -> click.Command:
     return round_
 
 
+def _service() -> click.Command:
+    from ronda.cli.watch.service import service  # noqa: PLC0415
+
+    return service
+
+
+def _task() -> click.Command:
+    from ronda.cli.task import task  # noqa: PLC0415
+
+    return task
+
+
 def _stats() -> click.Command:
     from ronda.cli.watch.stats import stats  # noqa: PLC0415
 
@@ -99,6 +113,12 @@ def _serve() -> click.Command:
     return serve
 
 
+def _console() -> click.Command:
+    from ronda.cli.console.command import console  # noqa: PLC0415
+
+    return console
+
+
 class Commands(Group):
     """Loads a command when it is called: each brings along what the others spare."""
 
@@ -106,9 +126,12 @@ class Commands(Group):
         "check": _check,
         "crawl": _crawl,
         "serve": _serve,
+        "console": _console,
         "target": _target,
         "owner": _owner,
         "register": _register,
+        "service": _service,
+        "task": _task,
         "round": _round,
         "stats": _stats,
         "db": _db,
@@ -126,6 +149,25 @@ class Commands(Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """One of them, loaded."""
         return self.table[cmd_name]() if cmd_name in self.table else None
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """As click does it, which prints help on the way."""
+        with _reader_may_go():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """As click does it."""
+        with _reader_may_go():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _reader_may_go() -> Iterator[None]:
+    """Before click hears of it (`| head`), which would end with 1: nothing found."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise click.exceptions.Exit(0) from None
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,13 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import replace
 
 from ronda import urls
 from ronda.cli.demo.watched import MENDED, demo_settings, demo_urls, in_words
 from ronda.cli.options import SERVE, SHARED, as_settings, with_config, with_options
 from ronda.cli.outputs import terminal_style
+from ronda.cli.reading import Reading
 from ronda.cli.report.style import COLOURS
-from ronda.config import Settings, load
+from ronda.config import Settings
 from ronda.store import RequestLog
 
 # Loaded where they are used: SQLAlchemy takes longer than --help.
@@ -40,10 +42,15 @@ _OTHERS = {
     "report.verbose",
     "report.colour",
 }
+# What the settings say of a report fits no daemon.
+_WORDS = {
+    "report.quiet": "Print no changes of states, only what happens to the daemon.",
+    "report.verbose": "Print every result, not only changes of states.",
+}
 OPTIONS = (
     *SERVE,
     *(
-        option
+        replace(option, words=_WORDS.get(option.setting, option.words))
         for option in SHARED
         if option.setting in _OTHERS or option.setting.partition(".")[0] in _SECTIONS
     ),
@@ -70,8 +77,7 @@ def serve(demo: bool, config_file: Path | None, **given: Any) -> int:
     grace time; SIGHUP reads the settings again. Each change of a state is one line on
     standard output; with --verbose, each result.
     """  # noqa: D301  # click reads \b
-    options = as_settings(given)
-    read = partial(load, config_file, options)
+    read = Reading(config_file, as_settings(given))
     return asyncio.run(_demo(read()) if demo else _serve(read(), read))
 
 

@@ -12,7 +12,7 @@ from ronda.cli.codes import NOTHING
 from ronda.cli.crew import busiest, counted, line
 from ronda.cli.options import with_format
 from ronda.cli.progress import span
-from ronda.frontier import RULES, Wait
+from ronda.frontier.wait import words_of
 from ronda.server import Reply, ask_all
 
 
@@ -58,18 +58,4 @@ def _told(asked: str, reply: Reply) -> Iterator[str]:
         yield f"  {counted(reply.crew)}"
         yield from (f"    {line(seen)}" for seen in busiest(reply.crew))
     for wait in reply.waits:
-        yield f"  {urls.shown(wait.host or 'files')}: {'; '.join(_words(wait))}"
-
-
-def _words(wait: Wait) -> Iterator[str]:
-    yield RULES.get(wait.rule, wait.rule)
-    if wait.detail:
-        yield urls.shown(wait.detail, 200)
-    if wait.seconds is not None:
-        yield f"next request in {wait.seconds:.1f} s"
-    if wait.queued:
-        yield f"{wait.queued:,} waiting"
-    if wait.active:
-        yield f"{wait.active:,} under way"
-    if wait.address:
-        yield f"at {wait.address}"
+        yield f"  {urls.shown(wait.host or 'files')}: {'; '.join(words_of(wait))}"

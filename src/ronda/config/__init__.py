@@ -12,7 +12,7 @@ from ronda.config.sections import (
     Scope,
     Settings,
 )
-from ronda.config.serving import Notices, Serve, Store
+from ronda.config.serving import Control, Notices, Plan, Serve, Store, Tasks
 from ronda.config.watching import Intervals, PlannedRound
 
 IGNORE_NAME = ".rondaignore"
@@ -22,12 +22,14 @@ __all__ = [
     "FILE_NAME",
     "IGNORE_NAME",
     "Check",
+    "Control",
     "Crawl",
     "Fetch",
     "Frontier",
     "Guard",
     "Intervals",
     "Notices",
+    "Plan",
     "PlannedRound",
     "Politeness",
     "Report",
@@ -35,6 +37,7 @@ __all__ = [
     "Serve",
     "Settings",
     "Store",
+    "Tasks",
     "default",
     "described",
     "load",

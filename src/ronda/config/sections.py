@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from ronda import __version__
 from ronda.config.kinds import Count, Gap, Seconds, Steps, Tries
 from ronda.config.politeness import Politeness
-from ronda.config.serving import Notices, Serve, Store
+from ronda.config.serving import Control, Notices, Plan, Serve, Store, Tasks
 from ronda.config.watching import Intervals, PlannedRound
 
 # The description of a setting stands at its field, and nowhere else: docs/reference/
@@ -341,5 +341,8 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True):
     serve: Serve = Serve()
     schedule: tuple[Intervals, ...] = (Intervals(),)
     rounds: tuple[PlannedRound, ...] = ()
+    tasks: Tasks = Tasks()
+    plans: tuple[Plan, ...] = ()
+    control: Control = Control()
     notices: Notices = Notices()
     report: Report = Report()

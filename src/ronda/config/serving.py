@@ -1,4 +1,4 @@
-"""The sections of what goes on for ever: the store, the daemon, the notices."""
+"""The sections of what goes on for ever: store, daemon, notices, tasks, control."""
 
 from typing import Annotated
 
@@ -101,3 +101,108 @@ class Notices(Struct, frozen=True, forbid_unknown_fields=True):
             "targets, which mends what was lost: a day."
         ),
     ] = 86_400.0
+
+
+class Tasks(Struct, frozen=True, forbid_unknown_fields=True):
+    """Tasks of a plan, the programs among them, and how many visits run at once."""
+
+    folder: Annotated[
+        str,
+        Meta(
+            description="Where the programs are: each executable file in it is a task, "
+            "in the order of their names; empty: none.",
+            examples=["/etc/ronda/tasks"],
+        ),
+    ] = ""
+    data: Annotated[
+        str,
+        Meta(
+            description="Where programs keep data, a folder for each target; "
+            "empty: ~/.local/state/ronda/tasks."
+        ),
+    ] = ""
+    workers: Annotated[
+        Count, Meta(description="Visits of plans that run at once, in all rounds.")
+    ] = 50
+    batch: Annotated[
+        Count, Meta(description="Visits that a round may begin when it is its turn.")
+    ] = 10
+    idle: Annotated[
+        Seconds, Meta(description="Seconds after which an idle worker is released.")
+    ] = 60.0
+    timeout: Annotated[
+        Seconds,
+        Meta(
+            description="Seconds that a program may take; then it is ended, and "
+            "5 seconds later killed."
+        ),
+    ] = 30.0
+    memory: Annotated[
+        Count | None,
+        Meta(
+            description="Megabytes of memory that a program may use; "
+            "not set: no limit.",
+            examples=[1024],
+        ),
+    ] = None
+    file_size: Annotated[
+        Count | None,
+        Meta(
+            description="Megabytes that a file may have which a program writes; "
+            "not set: no limit.",
+            examples=[100],
+        ),
+    ] = 100
+    files: Annotated[
+        Count, Meta(description="Files that a program may have open at once.")
+    ] = 256
+    output: Annotated[
+        Count,
+        Meta(
+            description="Kilobytes that are read of what a program writes to its "
+            "standard output; more ends it."
+        ),
+    ] = 1024
+
+
+class Plan(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tasks for a kind of target, in their order."""
+
+    kind: Annotated[
+        str, Meta(description="Of targets that have this plan.", examples=["service"])
+    ]
+    tasks: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Names of tasks, as `ronda task list` tells them.",
+            examples=[["congruence", "url_status_codes"]],
+        ),
+    ]
+
+
+class Control(Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the daemon takes commands: see `ronda console`."""
+
+    socket: Annotated[
+        str,
+        Meta(
+            description="The Unix socket, for this user only; empty: control.sock in "
+            "the user's runtime folder; none: there is none."
+        ),
+    ] = ""
+    listen: Annotated[
+        str,
+        Meta(
+            description="An address and a port for TCP, where commands need an owner's "
+            "token; empty: none.",
+            examples=["127.0.0.1:4422"],
+        ),
+    ] = ""
+    connections: Annotated[
+        Count,
+        Meta(description="Connections at once to each socket; more are turned away."),
+    ] = 100
+    idle: Annotated[
+        Seconds,
+        Meta(description="Seconds of silence after which a connection is closed."),
+    ] = 3600.0

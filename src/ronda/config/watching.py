@@ -1,12 +1,12 @@
 """The rows of the schedule, and those of rounds: when targets are checked."""
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
 from ronda import urls
-from ronda.config.kinds import Count, Seconds
+from ronda.config.kinds import Count, Gap, Seconds
 from ronda.config.politeness import EVERYTHING
 from ronda.errors import SettingsError
 from ronda.model import State
@@ -210,6 +210,40 @@ class PlannedRound(Struct, frozen=True, forbid_unknown_fields=True):
     host: Annotated[str, Meta(description="Only targets of this host; empty: all.")] = (
         ""
     )
+    kind: Annotated[
+        str,
+        Meta(
+            description="Only targets of this kind; empty: of any.",
+            examples=["service"],
+        ),
+    ] = ""
+    choose: Annotated[
+        Literal["", "new", "failed", "unanswered"],
+        Meta(
+            description="Only targets that were never checked (new), that failed the "
+            "last time (failed), or that gave no answer then, which others call "
+            "status 0 (unanswered); empty: all."
+        ),
+    ] = ""
+    stale: Annotated[
+        Gap,
+        Meta(description="Only targets that were not checked for so many seconds."),
+    ] = 0.0
+    order: Annotated[
+        Literal["due", "biggest", "smallest", "name"],
+        Meta(
+            description="Who comes first: what is due longest, the targets of the "
+            "owners with the most of them (biggest) or the fewest (smallest), or by "
+            "the names of owners."
+        ),
+    ] = "due"
+    over: Annotated[
+        Gap,
+        Meta(
+            description="Seconds over which the visits are spread; 0: all may begin "
+            "at once."
+        ),
+    ] = 0.0
     forced: Annotated[
         bool,
         Meta(description="Check also what was seen lately: see serve.recheck_guard."),

@@ -12,14 +12,15 @@ from ronda.fetch.guard import Guard
 from ronda.fetch.local import ODD_FILE, is_odd
 from ronda.fetch.names import Names
 from ronda.fetch.pool import Pool
-from ronda.model import Answer, Request, Via
+from ronda.fetch.programs import Programs
+from ronda.model import Answer, Ran, Request, Via
 from ronda.threads import in_thread
 
 Check = Callable[[str], tuple[str, str]]
 
 
 class Asker:
-    """Carries requests by libcurl, by the name server, or by a blocking plug-in."""
+    """Carries requests by libcurl, a name server, a blocking plug-in or a program."""
 
     def __init__(
         self,
@@ -28,10 +29,25 @@ class Asker:
         checks: Callable[[str], Check | None],
         guard: Guard,
         evidence: bool = True,
+        programs: Programs | None = None,
+        gap: Callable[[str, str], float] = lambda _host, _address: 0.0,
     ) -> None:
+        """Make ready.
+
+        Args:
+            settings: how to ask.
+            names: the name servers.
+            checks: the blocking check of a scheme, if it has one.
+            guard: who may be asked.
+            evidence: whether the evidence of good answers is wanted.
+            programs: who runs programs; None: nobody does.
+            gap: seconds between two requests of one program to a host at an address.
+        """
         self._names = names
         self._guard = guard
         self._checks = checks
+        self._programs = programs
+        self._gap = gap
         many = settings.processes > 1
         self._engine = (Pool if many else Engine)(settings, guard, evidence)
         self._loop = asyncio.get_running_loop()
@@ -67,7 +83,16 @@ class Asker:
             return future
         if request.via is Via.MX:
             return self._mail(request.url)
+        if request.via is Via.PROGRAM:
+            return self._run(request, server or address)
         return self._call(request.url)
+
+    async def _run(self, request: Request, address: str) -> Answer:
+        if self._programs is None:
+            return Answer(ran=Ran(failure="programs are not run here"))
+        refused = self._guard.check(request, address) if address else None
+        gap = self._gap(urls.host_key(request.url), address)
+        return refused or await self._programs.run(request, gap)
 
     def drop(self, asking: asyncio.Future[Answer]) -> None:
         """Give up a request: its connection is closed, its answer not waited for."""

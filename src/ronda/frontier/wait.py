@@ -1,7 +1,10 @@
 """What a host waits for: the answer to `why`."""
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
+from ronda import urls
 from ronda.frontier.host import Host
 
 
@@ -38,6 +41,21 @@ RULES = {
     "asked": "it is being asked now",
     "done": "nothing: it has its verdict",
 }
+
+
+def words_of(wait: Wait) -> Iterator[str]:
+    """What a host waits for, in words for people."""
+    yield RULES.get(wait.rule, wait.rule)
+    if wait.detail:
+        yield urls.shown(wait.detail, 200)
+    if wait.seconds is not None:
+        yield f"next request in {wait.seconds:.1f} s"
+    if wait.queued:
+        yield f"{wait.queued:,} waiting"
+    if wait.active:
+        yield f"{wait.active:,} under way"
+    if wait.address:
+        yield f"at {wait.address}"
 
 
 def standing(host: Host, now: float) -> Wait:

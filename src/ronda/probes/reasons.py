@@ -97,6 +97,22 @@ REASONS: dict[str, Reason] = {
     "vetoed": Reason(BLOCKED, "a plug-in said no"),
     "scheme_unsupported": Reason(State.UNSUPPORTED, "no handler for scheme"),
     "url_malformed": Reason(BROKEN, "not a URL"),
+    # tasks of a plan
+    "record_complete": Reason(OK, "the record is complete"),
+    "record_incomplete": Reason(WARNING, "the record is incomplete"),
+    "record_uri": Reason(BROKEN, "the record has no address that can be checked"),
+    "success_after_redirect": Reason(WARNING, "answers after a redirect"),
+    "tasks_ok": Reason(OK, "all is well"),
+    "no_task": Reason(State.UNSUPPORTED, "no task has anything to say of it"),
+    # programs that are tasks; they may have codes of their own
+    "task_ok": Reason(OK, "the program found nothing wrong"),
+    "task_warning": Reason(WARNING, "the program found something odd"),
+    "task_temporary": Reason(TEMPORARY, "the program found a fault that may heal"),
+    "task_broken": Reason(BROKEN, "the program found it broken"),
+    "task_blocked": Reason(BLOCKED, "the program was turned away"),
+    "task_refused": Reason(BLOCKED, "the program may not go there"),
+    "task_timeout": Reason(TEMPORARY, "the program took too long"),
+    "task_error": Reason(UNKNOWN, "the program failed"),
     # plug-ins, and our own fault
     "plugin": Reason(UNKNOWN, "a plug-in's own words"),
     "plugin_failed": Reason(UNKNOWN, "the plug-in failed"),

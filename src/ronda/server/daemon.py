@@ -9,7 +9,9 @@ from ronda.app.watching import Session, require, watch
 from ronda.config import Settings
 from ronda.errors import RondaError, UsageError
 from ronda.server import systemd
+from ronda.server.console import Console
 from ronda.server.control import Control
+from ronda.server.monitoring import Overseer
 from ronda.store import RequestLog
 from ronda.store.sql.store import Store
 from ronda.store.sql.values import Entry
@@ -39,6 +41,7 @@ class Daemon:
         self._heard = heard  # told each result
         self._session: Session | None = None
         self._desk = Desk(tell)
+        self._overseer = Overseer(store, self._end)
         self._asked = 0  # how often it was asked to stop
         self._reloads = False
 
@@ -57,7 +60,8 @@ class Daemon:
             with self._signals():
                 require(self._settings)  # raises before anything is begun
                 self._tell(greeting)
-                await self._serve()
+                async with Console(self._settings.control, self._overseer, self._tell):
+                    await self._serve()
         finally:
             systemd.tell(systemd.STOPPING)
             beating.cancel()
@@ -73,16 +77,21 @@ class Daemon:
                 self._desk,
                 self._tell,
                 log=self._log,
-                heard=self._heard,
+                heard=self._hear,
             )
             async with opened as session:
-                self._session = session
+                self._session = self._overseer.session = session
                 async with Control(session.account, session.poke):
                     systemd.tell(systemd.READY)
                     await session.carry_out()
-                self._session = None
+                self._session = self._overseer.session = None
             if session.lost and not self._asked:
                 self._tell("another process took this one for dead: beginning anew")
+
+    def _hear(self, entry: Entry) -> None:
+        if self._heard is not None:
+            self._heard(entry)
+        self._overseer.heard(entry)
 
     # -- signals ---------------------------------------------------------------------
 
@@ -115,6 +124,11 @@ class Daemon:
         if self._session is not None:
             self._session.stop("stopped", grace)
 
+    def _end(self) -> None:
+        """Stop because somebody said so: saying it twice is no hurry."""
+        if not self._asked:
+            self._stop()
+
     def _reload(self) -> None:
         if self._read_again is None:
             return
@@ -128,6 +142,8 @@ class Daemon:
             self._tell(f"{error}; going on with the settings as they were")
             systemd.tell(systemd.READY)
             return
+        if settings.control != self._settings.control:
+            self._tell("control: takes effect when the daemon is started anew")
         self._settings = settings
         self._tell("settings were read again")
         if self._session is not None:

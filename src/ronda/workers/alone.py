@@ -9,8 +9,7 @@ from msgspec.structs import replace
 from ronda import networks, urls
 from ronda.clock import Clock
 from ronda.frontier import Policy
-from ronda.model import Answer, Done, Request, Verdict, Visit
-from ronda.probes import Handler
+from ronda.model import Answer, Ask, Done, Request, Verdict, Visit
 from ronda.workers.addresses import unreached
 from ronda.workers.parts import Address, Fetch
 
@@ -28,6 +27,20 @@ class Found(Address, Protocol):
     @property
     def others(self) -> tuple[str, ...]:
         """In their order."""
+
+
+class Advances(Protocol):
+    """Whoever knows what an answer means: the handler of a scheme, or plans."""
+
+    def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
+        """The verdict, or the next request (now: epoch)."""
+
+
+Told = Callable[[Request, Answer], None]
+
+
+def _unheard(_request: Request, _answer: Answer) -> None:
+    """Nobody wants to know."""
 
 
 class Alone:
@@ -48,14 +61,21 @@ class Alone:
         self._clock = clock
 
     async def carry_out(
-        self, visit: Visit, handler: Handler
+        self, visit: Visit, handler: Advances, told: Told = _unheard
     ) -> tuple[Visit, Answer, Verdict]:
-        """The visit as it last asked, what came back, and what that means."""
+        """The visit as it last asked, what came back, and what that means.
+
+        Args:
+            visit: with its first request.
+            handler: knows what an answer means.
+            told: hears each request and its answer.
+        """
         while True:
             address, answer = await self._ask(visit.request)
+            told(visit.request, answer)
             step = handler.advance(visit, answer, self._clock.utc().timestamp())
             if isinstance(step, Done):
-                return visit, answer, step.verdict
+                return step.visit or visit, answer, step.verdict
             visit = step.visit
             if address and self._is_public(address):
                 visit = replace(visit, request=replace(visit.request, public=True))

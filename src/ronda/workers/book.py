@@ -12,6 +12,7 @@ from ronda.model import RESTING, Answer, Place, Result, State, Verdict, Visit
 from ronda.probes import judge_fragment
 from ronda.probes.accept import Accept
 from ronda.probes.directives import directives
+from ronda.probes.plans import conclude, summed_up
 
 Listener = Callable[[Result], None]
 # The anchors of a body, by its URL and its content type; None for kinds that have none.
@@ -121,6 +122,8 @@ class Book:
             digest: of the body, if anybody wants to know.
             kind: the Content-Type, if it is not that of the answer.
         """
+        if visit.progress is not None:
+            return self._record_plan(visit, found, answer)
         if found.state is not State.OK:
             found = self._accept(found, answer.status)
         if not self._fragments:
@@ -141,6 +144,16 @@ class Book:
         self._pages[page] = (found, result, anchors)
         for fragment in self._wanted.get(page, ()):
             self._judge_part(page, fragment)
+        return result
+
+    def _record_plan(self, visit: Visit, found: Verdict, answer: Answer) -> Result:
+        """Count the worst that the tasks of a visit have found, and keep them all."""
+        tasks = conclude(visit, found, answer).results
+        found, task = summed_up(tasks)
+        result = self._result(visit, found, answer, "", "")
+        timings = replace(result.timings, total=sum(one.seconds for one in tasks))
+        result = replace(result, task=task, tasks=tasks, timings=timings)
+        self._count(result)
         return result
 
     def _judge_part(self, page: str, fragment: str) -> None:

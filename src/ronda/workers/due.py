@@ -7,11 +7,12 @@ from math import ceil, inf
 
 from ronda import urls
 from ronda.clock import Clock
-from ronda.model import Found, Place, Problem, Visit
+from ronda.model import Found, Place, Problem, Service, Visit
 from ronda.store.sql.store import Store
-from ronda.store.sql.values import Claimed, Due, Queued
+from ronda.store.sql.values import URL_KIND, Claimed, Due, Queued
 from ronda.workers.desk import Desk
 from ronda.workers.gate import WEB
+from ronda.workers.planned import Planned
 from ronda.workers.watch import Watch
 
 AHEAD = 20_000  # targets under way at most
@@ -51,6 +52,7 @@ class DueFeed:
         self._soon = False  # something is
         self.over = False
         self.visits: Callable[[Visit], None] = _unheard  # told what is carried on
+        self.planned: Planned | None = None  # has what is more than a URL
         watch.changed = self._changed.set
 
     def poke(self) -> None:
@@ -82,13 +84,29 @@ class DueFeed:
             found = await self._more()
             if not self.over:
                 found += await self._claim()
-            if found:
-                yield [Found(due.url, _NOWHERE) for due in found]
+            if plain := await self._plain(found):
+                yield [Found(due.url, _NOWHERE) for due in plain]
+            elif found:
+                continue  # they have begun, or wait for the turn of their rounds
             elif self._is_done():
                 self.over = True
             else:
                 self._watch.look()
                 await self._wait()
+
+    async def _plain(self, found: list[Due]) -> list[Due]:
+        """Those that are URLs and no more; the others begin by their plans."""
+        if self.planned is None:
+            return found
+        plain = [due for due in found if due.kind == URL_KIND]
+        if len(plain) < len(found):
+            others = [due for due in found if due.kind != URL_KIND]
+            numbers = [due.id for due in others]
+            facts = await self._desk.insist(self._store.services.facts, numbers)
+            self.planned.offer(
+                (due, facts.get(due.id) or Service(due.id, due.kind)) for due in others
+            )
+        return plain
 
     def _is_done(self) -> bool:
         idle = not self._watch.holdings.under_way and self._clock.now() < self._claim_at
@@ -148,8 +166,11 @@ class DueFeed:
         self._poked = False
         count = max(1, room // self._length)
         self._watch.holdings.looks()
-        claimed, queued, next_due, robots = await self._desk.insist(self._ask, count)
+        asked = self._desk.insist(self._ask, count)
+        claimed, queued, next_due, robots, live = await asked
         self._robots(robots)
+        if self.planned is not None:
+            self.planned.keep(live)
         found: list[Due] = []
         for one in claimed:
             due = self._watch.holdings.take(one)
@@ -166,7 +187,9 @@ class DueFeed:
         self._soon = next_due <= SOON
         return found
 
-    def _ask(self, count: int) -> tuple[list[Claimed], list[Queued], float, Robots]:
+    def _ask(
+        self, count: int
+    ) -> tuple[list[Claimed], list[Queued], float, Robots, set[int]]:
         store, process = self._store, self._watch.process
         now = self._watch.wall()
         claimed = store.claims.claim(
@@ -180,7 +203,9 @@ class DueFeed:
         next_due = store.claims.next_due(now)
         wait = inf if next_due is None else max(0.05, next_due - now)
         due = [each for one in claimed for each in one.due]
-        return claimed, queued, wait, store.robots.load(_authorities(due), now)
+        robots = store.robots.load(_authorities(due), now)
+        live = {one.id for one in store.rounds.live()}
+        return claimed, queued, wait, robots, live
 
 
 def _hosts(due: Iterable[Due]) -> set[str]:

@@ -14,7 +14,7 @@ from ronda.workers.foreman import is_grave
 from ronda.workers.gate import Gate, Passed, asked_url, has_robots
 from ronda.workers.parts import Parts
 from ronda.workers.remarks import last_line
-from ronda.workers.visits import begin, begin_bare
+from ronda.workers.visits import advance, begin, begin_bare
 
 log = logging.getLogger(__name__)
 
@@ -78,10 +78,15 @@ class Entrance:
             request=replace(visit.request, method="GET", fresh=True),
             attempts=visit.attempts + tries,
         )
-        handler = self._parts.handlers.of(visit.target.url)
-        step = handler.advance(last, passed, self._parts.clock.epoch())
-        found = step.verdict if isinstance(step, Done) else verdict("own_fault")
-        self._end(visit, found, passed)
+        parts = self._parts
+        now = parts.clock.epoch()
+        step = advance(last, passed, now, parts.handlers, parts.plans)
+        if not isinstance(step, Done):
+            self._end(visit, verdict("own_fault"), passed)
+        elif visit.progress is None:
+            self._end(visit, step.verdict, passed)
+        else:
+            self._end(step.visit or visit, step.verdict, passed)
 
     def open_anew(self, now: float) -> None:
         """Let those pass the gate again who are queued by rules that have ended."""

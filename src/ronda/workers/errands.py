@@ -14,8 +14,8 @@ from ronda.config import Settings
 from ronda.errors import StoreBusyError
 from ronda.frontier.timetable import Begin, Timetable
 from ronda.store.sql.ahead import PulledBack
-from ronda.store.sql.catalogue import Query
 from ronda.store.sql.store import Store
+from ronda.workers.choosing import chosen
 from ronda.workers.notifying import Notifier
 from ronda.workers.setback import Setback
 
@@ -85,20 +85,16 @@ class Errands:
 
     def _begin(self, round_: Begin, now: float) -> int:
         row = round_.row
-        query = Query(
-            owner=row.owner or None,
-            label=row.label or None,
-            state=row.state,
-            host=row.host or None,
-        )
         guard = self._settings.serve.recheck_guard
         return self._store.rounds.begin(
             row.name,
-            query,
+            chosen(row, now),
             now,
             forced=row.forced,
             guard=guard,
             started_at=round_.at,
+            order=row.order,
+            over=row.over,
         ).total
 
     async def _prune(self) -> None:

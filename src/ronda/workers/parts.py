@@ -13,6 +13,7 @@ from ronda.frontier.priority import Priorities
 from ronda.frontier.reach import Reach
 from ronda.model import Answer, Found, Problem, Request, Target, Visit
 from ronda.probes import Handlers
+from ronda.probes.plans import Plans
 from ronda.workers.book import Book
 from ronda.workers.events import Events
 from ronda.workers.gate import Shelf
@@ -164,6 +165,7 @@ class Parts(Struct, frozen=True):
     watchdog: Watchdog | None = None
     events: Events = Events(())
     grants: Grants | None = None  # None: all servers are ours to ask
+    plans: Plans | None = None  # of targets that are more than a URL
     strict: bool = False  # a worker's illegal change of state is raised
     # Of a crawl only:
     reach: Reach | None = None

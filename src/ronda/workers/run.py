@@ -19,6 +19,7 @@ from ronda.model import (
     Ask,
     Done,
     Found,
+    Service,
     State,
     Summary,
     Target,
@@ -75,6 +76,9 @@ class Run:
         self.now = self._now
         self.epoch = parts.clock.epoch
         self.handlers = parts.handlers
+        self.plans = parts.plans
+        # Told which task a visit has come to.
+        self.reached: Callable[[Visit], None] = _unheard
         self.crew = Crew(strict=parts.strict)
         self._balance = Balance()
         self._entrance = Entrance(
@@ -102,7 +106,7 @@ class Run:
             parts, self.reading, self._entrance, self._end, self._release
         )
         self._hangs = Hangs(
-            parts.settings.fetch.timeout,
+            _longest(parts),
             parts.clock,
             self._heirs.give_up,
             self._cut_off,
@@ -151,6 +155,19 @@ class Run:
         """Take in a visit that another process has begun."""
         self._balance.begun += 1
         self._entrance.put(visit)
+
+    def visit_plan(self, target: Target, service: Service) -> None:
+        """Begin a visit of a target that has a plan; it may end without a request."""
+        assert self.plans is not None  # noqa: S101  # who else would call
+        self._balance.begun += 1
+        step = self.plans.start(target, service, self.epoch())
+        if isinstance(step, Ask):
+            self.reached(step.visit)
+            self._entrance.put(charged(step.visit))
+        else:
+            assert step.visit is not None  # noqa: S101  # it tells how far it came
+            self._end(step.visit, step.verdict, Answer())
+            self._pass_on()
 
     def _entered(self) -> None:
         """Something was queued: its name may have to be found, and a worker woken."""
@@ -473,6 +490,16 @@ class Run:
 # As from a name server that fails: tried again, and then at an address.
 NAME_LATE = Answer(error=6, errno=1, error_text="the name was found too late")
 _READABLE = {State.OK, State.WARNING}
+
+
+def _longest(parts: Parts) -> float:
+    """Seconds that one request may take, whoever carries it."""
+    seconds = parts.settings.fetch.timeout
+    return seconds if parts.plans is None else max(seconds, parts.plans.longest)
+
+
+def _unheard(_visit: Visit) -> None:
+    """Nobody wants to know."""
 
 
 async def _raised(error: RondaError) -> None:

@@ -4,8 +4,9 @@ from msgspec.structs import replace
 
 from ronda import urls
 from ronda.frontier import Item
-from ronda.model import Request, Target, Via, Visit
+from ronda.model import Answer, Ask, Done, Request, Target, Via, Visit
 from ronda.probes import Handlers
+from ronda.probes.plans import Plans
 
 _BARE = Request("")  # nothing is asked
 
@@ -28,6 +29,15 @@ def begin(item: Item, handlers: Handlers) -> Visit:
 def begin_bare(item: Item) -> Visit:
     """A visit whose handler was not asked, for it may be at fault."""
     return item if isinstance(item, Visit) else Visit(item, _BARE, item.host)
+
+
+def advance(
+    visit: Visit, answer: Answer, now: float, handlers: Handlers, plans: Plans | None
+) -> Ask | Done:
+    """What an answer means to a visit: by its plan, or by the scheme of its URL."""
+    if visit.progress is not None and plans is not None:
+        return plans.advance(visit, answer, now)
+    return handlers.of(visit.target.url).advance(visit, answer, now)
 
 
 def charged(visit: Visit) -> Visit:

@@ -72,6 +72,8 @@ class Watch:
         self.changed: Callable[[], None] = _nothing  # told when there is room again
         self.noticed: Callable[[], None] = _nothing  # told when notices were written
         self.heard: Callable[[Entry], None] = _unheard  # told each result
+        # Told the URL of a target that is no longer under way here.
+        self.left: Callable[[str], None] = _unwatched
 
     # -- joining and leaving ---------------------------------------------------------
 
@@ -194,6 +196,12 @@ class Watch:
             handed = HandedOver(due, item.host, item, request)
             self._turns.handed.append(handed)
             self.write_soon()
+        self.left(due.url)
+        self.changed()
+
+    def drop(self, url: str) -> None:
+        """A target that has not begun is not to be checked now."""
+        self.holdings.end(url, unwritten=False)
         self.changed()
 
     # -- what the run tells ----------------------------------------------------------
@@ -208,6 +216,7 @@ class Watch:
         self._turns.entries.append(entry)
         batch = self._settings.store.batch
         self.write_soon(at_once=len(self._turns.entries) >= batch)
+        self.left(due.url)
         self.changed()
 
     def _entry(self, due: Due, request: int, result: Result) -> Entry:
@@ -342,6 +351,10 @@ class Watch:
             self._frontier.asked(host, now, next_at, pace.gap)
         elif pace.asked_at:
             self._frontier.asked(host, asked_at, next_at, pace.gap)
+
+
+def _unwatched(_url: str) -> None:
+    """Nobody counts."""
 
 
 def _unheard(_entry: Entry) -> None:

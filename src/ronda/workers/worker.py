@@ -11,6 +11,7 @@ from ronda.workers.crew import Member
 from ronda.workers.remarks import last_line
 from ronda.workers.run import Run
 from ronda.workers.states import Role, WorkerState
+from ronda.workers.visits import advance
 
 log = logging.getLogger(__name__)
 
@@ -50,12 +51,13 @@ def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
         return Done(fault(answer))  # nobody was asked, and nobody is asked again
     if answer.error == ORPHANED and not visit.request.fresh:
         return Ask(replace(visit, request=replace(visit.request, fresh=True)))
-    handler = run.handlers.of(visit.target.url)
     try:
-        step = handler.advance(visit, answer, run.epoch())
+        step = advance(visit, answer, run.epoch(), run.handlers, run.plans)
         if not isinstance(step, Ask | Done):
             raise TypeError(f"it returned {step!r}, neither Ask nor Done")
     except Exception as error:
         log.exception("handler failed url=%s", urls.shown(visit.target.url))
         return Done(verdict("own_fault", last_line(error)))
+    if visit.progress is not None and isinstance(step, Ask):
+        run.reached(step.visit)
     return step

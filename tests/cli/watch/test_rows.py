@@ -78,6 +78,12 @@ def test_a_long_message_does_not_push_the_url_away() -> None:
 def test_programs_are_told_of_failures_to_be_confirmed(
     state: State, failures: int, unconfirmed: bool
 ) -> None:
-    (found,) = trees([Known(1, URL, state, failures=failures)])
+    (found,) = trees([Known(1, URL, state, failures=failures)], {})
 
     assert (found["unconfirmed"], found["failures"]) == (unconfirmed, failures)
+
+
+def test_programs_are_told_of_a_pace_that_was_set() -> None:
+    several = [Known(1, URL, State.OK), Known(2, URL, State.OK)]
+
+    assert [one["every"] for one in trees(several, {2: 60.0})] == [None, 60.0]

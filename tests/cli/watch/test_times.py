@@ -116,3 +116,19 @@ def test_every_length_has_a_number_and_a_unit(span: float) -> None:
 
 def test_people_see_moments_in_utc() -> None:
     assert times.stamp(NOW) == "2023-11-14 22:13:20"
+
+
+@pytest.mark.parametrize(
+    ("span", "words"),
+    [
+        (0.5, "0.5 s"),
+        (60.0, "1 min"),
+        (90.0, "90 s"),
+        (5400.0, "90 min"),
+        (21_600.0, "6 h"),
+        (129_600.0, "36 h"),
+        (604_800.0, "7 d"),
+    ],
+)
+def test_what_was_set_is_told_without_rounding(span: float, words: str) -> None:
+    assert times.exact(span) == words

@@ -185,6 +185,25 @@ class TestEvery:
         adding.add(OPERATOR, wanted(A, every=900.0), NOW)
         assert self.every(database) == 60.0
 
+    def test_who_watches_alone_may_leave_it_to_the_rules(
+        self, database: Database, adding: Adding
+    ) -> None:
+        adding.add(OPERATOR, wanted(A, every=0.0), NOW)
+        assert self.every(database) is None
+
+        adding.add(OPERATOR, wanted(A, every=60.0), NOW)
+        adding.add(OPERATOR, wanted(A, every=0.0), NOW)
+        assert self.every(database) is None
+
+    def test_of_two_none_takes_from_the_other_what_he_wants(
+        self, database: Database, adding: Adding
+    ) -> None:
+        other, _ = Owners(database).add("other", now=NOW)
+        adding.add(OPERATOR, wanted(A, every=600.0), NOW)
+
+        adding.add(other.id, wanted(A, every=0.0), NOW)
+        assert self.every(database) == 600.0
+
 
 def test_a_url_whose_key_another_has_is_told_of(
     database: Database, adding: Adding

@@ -52,6 +52,8 @@ queries = st.builds(
     enabled=st.none() | st.booleans(),
     acknowledged=st.none() | st.booleans(),
     flapping=st.none() | st.booleans(),
+    kind=st.none() | st.sampled_from(("url", "service", "other")),
+    choose=st.sampled_from(("", "", "new", "failed", "unanswered")),
     sort=st.sampled_from(("added", "changed", "checked")),
     descending=st.booleans(),
     limit=st.sampled_from((1, 7, 100)),
@@ -60,9 +62,10 @@ queries = st.builds(
 FIELDS = [
     f for f in Query.__struct_fields__ if f not in {"sort", "descending", "limit"}
 ]
+EMPTY = {"after": "", "choose": ""}
 few = st.builds(
     lambda query, kept: replace(
-        query, **{f: "" if f == "after" else None for f in FIELDS if f not in kept}
+        query, **{f: EMPTY.get(f) for f in FIELDS if f not in kept}
     ),
     queries,
     st.sets(st.sampled_from(FIELDS), max_size=2),

@@ -130,7 +130,7 @@ class TestFiles:
     def test_no_folder_is_made_for_a_slip_in_a_name(self, tmp_path: Path) -> None:
         error = refusal(str(tmp_path / "slip" / "ronda.db"))
 
-        assert "No such file or directory" in str(error)
+        assert str(error).endswith(f"there is no folder {tmp_path / 'slip'}")
         assert not (tmp_path / "slip").exists()
 
     def test_a_folder_is_refused(self, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ class TestFiles:
             file.write(b"\xff" * (path.stat().st_size - 4096))
 
         error = refusal(str(path))
-        assert "damaged: restore a backup" in str(error)
+        assert "damaged: move it away, and `ronda db restore" in str(error)
         assert not isinstance(error, StoreBusyError)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from ronda.model import Certificate, Hop, Result, State, Timings
+from ronda.model import Certificate, Hop, Result, State, TaskResult, Timings
 from ronda.store.sql.evidence import TICK, pack, unpack
 
 texts = st.text(max_size=9)
@@ -15,6 +15,9 @@ certificates = st.builds(
     Certificate, texts, texts, texts, texts, st.lists(texts, max_size=3).map(tuple)
 )
 hops = st.lists(st.builds(Hop, texts, st.integers(300, 399), texts, texts), max_size=3)
+tasks = st.builds(
+    TaskResult, texts, st.sampled_from(State), texts, texts, seconds, texts, texts
+)
 results = st.builds(
     Result,
     url=texts,
@@ -33,11 +36,13 @@ results = st.builds(
     media_type=texts,
     digest=texts,
     evidence=texts,
+    task=texts,
+    tasks=st.lists(tasks, max_size=3).map(tuple),
 )
 
 
 def again(result: Result) -> Result:
-    words = {"reason": result.reason, "message": result.message}
+    words = {"reason": result.reason, "message": result.message, "task": result.task}
     return unpack(pack(result), url=result.url, state=result.verdict, **words)
 
 
@@ -69,3 +74,19 @@ def test_an_answer_that_is_fine_takes_few_bytes() -> None:
 
     assert len(pack(result)) < 50
     assert len(msgspec.msgpack.encode(result)) > 250
+
+
+def test_a_task_that_found_nothing_wrong_takes_few_bytes_too() -> None:
+    fine = TaskResult("congruence", State.OK, "congruent", "as it should be", 0.2)
+    result = Result(url="", verdict=State.OK, reason="", message="")
+    plain = len(pack(result))
+
+    assert len(pack(replace(result, tasks=(fine,) * 6))) < plain + 6 * 50 + 10
+
+
+def test_what_was_packed_before_there_were_tasks_is_unpacked() -> None:
+    row = (200, (0, 0, 0, 0, 0), "", "", 0, 1, (), (), None, "", 0, "trace")
+    old = msgspec.msgpack.encode(row)
+
+    found = unpack(old, url="", state=State.OK, reason="", message="")
+    assert (found.evidence, found.tasks) == ("trace", ())

@@ -8,9 +8,23 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import column, insert, inspect, select, table, text
+from sqlalchemy import (
+    Connection,
+    MetaData,
+    column,
+    delete,
+    insert,
+    inspect,
+    select,
+    table,
+    text,
+)
 
 from ronda.errors import StoreError
+from ronda.model import Service
+from ronda.store.sql import loading, tallies
+from ronda.store.sql.catalogue import Query
+from ronda.store.sql.checking import check
 from ronda.store.sql.engines import Database
 from ronda.store.sql.migrating import (
     FOLDER,
@@ -19,8 +33,19 @@ from ronda.store.sql.migrating import (
     is_current,
     migrate,
 )
-from ronda.store.sql.schema import OPERATOR, fact, metadata, owner
+from ronda.store.sql.rounds import Round, Rounds
+from ronda.store.sql.schema import (
+    OPERATOR,
+    fact,
+    metadata,
+    owner,
+    round_,
+    schedule,
+    target,
+)
+from ronda.store.sql.services import Services
 from servers.databases import ENGINES, Databases
+from stores import DAY, NOW, Rows, everything
 
 STEP = """
 '''{words}.'''
@@ -53,15 +78,18 @@ def later(tmp_path: Path) -> Path:
     """The steps of a Ronda to come: two more."""
     folder = tmp_path / "later 100% %(here)s"
     shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    _add(folder, 2, "a second step")
-    _add(folder, 3, "a third")
+    _add(folder, 3, "a third step")
+    _add(folder, 4, "a fourth")
     return folder
 
 
 def test_migrating_an_empty_one_gives_the_tables_of_the_schema(
     empty: Database,
 ) -> None:
-    assert migrate(empty) == ["0001: All tables, and the operator who is always there."]
+    assert migrate(empty) == [
+        "0001: All tables, and the operator who is always there.",
+        "0002: Services with the results of their tasks, and what rounds found.",
+    ]
 
     with empty.reading() as connection:
         options = {
@@ -117,12 +145,55 @@ def test_an_older_one_is_told_to_migrate_and_keeps_what_it_has(
     assert not is_current(database, folder=later)
     with pytest.raises(StoreError, match=r"by an older Ronda: run `ronda db migrate`$"):
         ensure(database, folder=later)
-    assert migrate(database, folder=later) == ["0002: a second step.", "0003: a third."]
+    assert migrate(database, folder=later) == ["0003: a third step.", "0004: a fourth."]
 
     ensure(database, folder=later)
     with database.reading() as connection:
         assert connection.scalar(select(fact.c.value)) == "kept"
-        assert inspect(connection).has_table("extra3")
+        assert inspect(connection).has_table("extra4")
+
+
+def test_a_store_of_the_first_version_goes_on_with_all_it_has(
+    empty: Database, tmp_path: Path
+) -> None:
+    old = tmp_path / "first"
+    shutil.copytree(FOLDER, old, ignore=shutil.ignore_patterns("v0002*", "v0003*"))
+    migrate(empty, folder=old)
+    kept = everything()
+    with empty.writing() as connection:
+        _fill(connection, kept)
+
+    assert [step[:4] for step in migrate(empty)] == ["0002"]
+
+    ensure(empty)
+    problems = check(empty, lambda _words: None, NOW)
+    assert [one for one in problems if "a process that" not in one] == []
+    with empty.reading() as connection:
+        found = connection.execute(select(schedule).order_by("target_id")).all()
+    assert [(one.next_due, one.was_due) for one in found] == [
+        (one["next_due"], None) for one in kept[schedule]
+    ]
+    rounds = Rounds(empty)
+    assert rounds.show(3) == Round(3, "night", NOW, None, 2, 1)
+    begun = rounds.begin("all", Query(), NOW + 9 * DAY)
+    assert begun.total == 2
+    assert rounds.stop(begun.id, NOW + 9 * DAY).stopped_at == NOW + 9 * DAY
+    Services(empty).describe({"http://a.test/1": Service(0)})
+
+
+def _fill(connection: Connection, kept: Rows) -> None:
+    """Rows of today in the tables of then."""
+    then = MetaData()
+    then.reflect(connection)
+    connection.execute(delete(then.tables["owner"]))
+    for one in metadata.sorted_tables:
+        if one.name in then.tables and one in kept:
+            there = then.tables[one.name]
+            names = there.columns.keys()
+            rows = [{name: row[name] for name in names} for row in kept[one]]
+            connection.execute(insert(there), rows)
+    tallies.recount(connection)
+    loading.go_on(connection, [owner, round_, target])
 
 
 def test_a_newer_one_is_refused(database: Database, later: Path) -> None:
@@ -138,7 +209,7 @@ def test_a_newer_one_is_refused(database: Database, later: Path) -> None:
 def test_a_step_that_fails_leaves_the_store_as_it_was(
     database: Database, later: Path
 ) -> None:
-    _add(later, 4, "fails", 'op.execute("INSERT INTO extra4 VALUES (nothing)")')
+    _add(later, 5, "fails", 'op.execute("INSERT INTO extra5 VALUES (nothing)")')
 
     with pytest.raises(StoreError) as caught:
         migrate(database, folder=later)
@@ -202,4 +273,9 @@ def _options(database: Database) -> set[tuple[str, ...]]:
     )
     with database.reading() as connection:
         rows = connection.execute(text(query)).all()
-    return {tuple(row) for row in rows if not row[0].startswith(VERSION_TABLE)}
+    # A column that is added stands in SQLite's words without a line of its own.
+    return {
+        (name, "".join((words or "").split()))
+        for name, words in rows
+        if not name.startswith(VERSION_TABLE)
+    }

@@ -124,19 +124,29 @@ def test_a_round_makes_its_targets_and_their_servers_due(rounds, database):
 
     assert found == Round(found.id, "night", NOW, None, 6, 0)
     assert marked(database) == dict.fromkeys(range(1, 7), found.id)
-    assert set(due(database).values()) == {NOW}
-    assert set(served(database).values()) == {NOW}
+    moments = due(database)
+    assert all(NOW - 1 < at < NOW for at in moments.values())
+    assert served(database) == {n: moments[2 * n - 1] for n in (1, 2, 3)}
 
 
-def test_what_is_overdue_keeps_its_place(rounds, database):
-    put(database, 3, next_due=NOW - HOUR)
-    with database.writing() as connection:
-        early = update(server).where(server.c.id == 2)
-        connection.execute(early.values(due_at=NOW - HOUR))
+def test_what_is_due_longest_comes_first(rounds, database):
+    put(database, 5, next_due=NOW - HOUR)
+    put(database, 3, next_due=NOW + HOUR)
     rounds.begin("night", ALL, NOW)
 
-    assert due(database)[3] == NOW - HOUR
-    assert served(database) == {1: NOW, 2: NOW - HOUR, 3: NOW}
+    moments = due(database)
+    assert sorted(moments, key=moments.__getitem__) == [5, 3, 1, 2, 4, 6]
+    assert served(database) == {1: moments[1], 2: moments[3], 3: moments[5]}
+
+
+def test_a_server_that_somebody_holds_is_left_to_him(rounds, database):
+    with database.writing() as connection:
+        held = update(server).where(server.c.id == 2)
+        connection.execute(held.values(holder=7))
+    rounds.begin("night", ALL, NOW)
+
+    assert served(database)[2] == NOW + DAY
+    assert due(database)[3] < NOW
 
 
 def test_a_server_that_had_nothing_to_do_has_now(rounds, database):
@@ -144,7 +154,7 @@ def test_a_server_that_had_nothing_to_do_has_now(rounds, database):
         connection.execute(update(server).values(due_at=None))
     rounds.begin("night", Query(host="h2"), NOW)
 
-    assert served(database) == {1: None, 2: NOW, 3: None}
+    assert served(database) == {1: None, 2: due(database)[3], 3: None}
 
 
 def test_a_server_that_may_not_be_asked_yet_is_due_when_it_may(rounds, database):
@@ -153,7 +163,8 @@ def test_a_server_that_may_not_be_asked_yet_is_due_when_it_may(rounds, database)
         connection.execute(rested.values(next_at=NOW + HOUR))
     rounds.begin("night", ALL, NOW)
 
-    assert served(database) == {1: NOW, 2: NOW + HOUR, 3: NOW}
+    moments = due(database)
+    assert served(database) == {1: moments[1], 2: NOW + HOUR, 3: moments[5]}
 
 
 @pytest.mark.parametrize(
@@ -181,8 +192,8 @@ def test_a_round_takes_what_a_query_finds(rounds, database, query, expected):
 
     assert set(marked(database)) == expected
     assert found.total == len(expected)
-    assert {n for n, at in due(database).items() if at == NOW} == expected
-    assert {n for n, at in served(database).items() if at == NOW} == {
+    assert {n for n, at in due(database).items() if at < NOW} == expected
+    assert {n for n, at in served(database).items() if at < NOW} == {
         home(n) for n in expected
     }
 

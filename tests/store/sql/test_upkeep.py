@@ -26,10 +26,13 @@ from ronda.store.sql.schema import (
     request,
     robots,
     round_,
+    round_result,
     schedule,
     server,
+    service,
     tally,
     target,
+    task_result,
     watch,
 )
 from ronda.store.sql.transfer import Transfer
@@ -101,6 +104,20 @@ class TestCheck:
             (
                 insert(schedule).values(target_id=9, server_id=1),
                 "1 rows in schedule of a target that is not there, such as number 9",
+            ),
+            (
+                update(service).values(target_id=9),
+                "1 rows in service of a target that is not there, such as number 9",
+            ),
+            (
+                update(task_result).values(target_id=9),
+                "3 rows in task_result of a target that is not there, such as",
+            ),
+            (
+                update(round_result)
+                .where(round_result.c.target_id == 2)
+                .values(round_id=9),
+                "1 results of a round that is not there, such as number 2",
             ),
             (
                 update(watch).where(watch.c.target_id == 2).values(owner_id=9),
@@ -180,6 +197,9 @@ class TestCheck:
             "lost watch",
             "lost label",
             "lost schedule",
+            "lost service",
+            "lost task",
+            "lost round",
             "lost owner",
             "lost server",
             "schedule",
@@ -386,6 +406,36 @@ class TestPrune:
         with filled.reading() as connection:
             left = connection.scalars(select(robots.c.authority)).all()
         assert left == ["http://a.test"]
+
+    def test_old_rounds_go_with_what_they_found(
+        self, filled: Database, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """But for the newest of each name, by which the next is known to be due."""
+        monkeypatch.setattr(pruning, "SLICE", 2)
+        old = {"name": "night", "ended_at": NOW - MONTH}
+        rounds = [
+            {"id": 4, "started_at": NOW - 3 * MONTH, **old},
+            {"id": 5, "started_at": NOW - 2 * MONTH, **old},
+            {"id": 6, "started_at": NOW - 2 * MONTH, **old, "name": "noon"},
+            {"id": 7, "started_at": NOW - 2 * MONTH, **old, "ended_at": None},
+            {"id": 8, "started_at": NOW - 4 * MONTH, **old},
+        ]
+        rounds[3]["name"] = "open"
+        words = dict.fromkeys(("state", "reason", "task", "message"), "x")
+        found = [
+            {"round_id": n, "target_id": t, "at": NOW, **words}
+            for n in (4, 6, 7)
+            for t in range(5)
+        ]
+        with filled.writing() as connection:
+            connection.execute(insert(round_), rounds)
+            connection.execute(insert(round_result), found)
+
+        assert Upkeep(filled).prune(NOW, DAY).rounds == 2
+        assert _ids(filled, round_) == [3, 6, 7, 8]
+        with filled.reading() as connection:
+            left = connection.scalars(select(round_result.c.round_id).distinct())
+            assert sorted(left) == [3, 7]
 
     def test_space_is_given_back(self, filled: Database) -> None:
         _change(filled, insert(fact), name="large", value="x" * 3_000_000)

@@ -217,6 +217,36 @@ class TestSteering:
         [known] = watches.register(OPERATOR, wanted(A), NOW)
         assert known.why_disabled == "failures, says a person"
 
+    def test_a_reason_stays_until_another_is_given(self, watches: Watches) -> None:
+        watches.disable(keys(A), "rebuilt")
+        assert watches.disabled(keys(A, B, D)) == 1
+
+        watches.disable(keys(A, B))
+
+        a, b = watches.register(OPERATOR, wanted(A, B), NOW)
+        assert (a.why_disabled, b.why_disabled) == ("rebuilt", "")
+        assert watches.disabled(keys(A, B, D)) == 2
+        watches.disable(keys(A, B), "gone")
+        known = watches.register(OPERATOR, wanted(A, B), NOW)
+        assert {one.why_disabled for one in known} == {"gone"}
+
+    def test_a_person_may_take_over_what_failures_have_disabled(
+        self, database: Database, watches: Watches
+    ) -> None:
+        found(database, A, enabled=False, why_disabled="failures")
+
+        watches.disable(keys(A))
+
+        [known] = watches.register(OPERATOR, wanted(A), NOW)
+        assert known.why_disabled == "failures, says a person"
+
+    def test_a_pace_is_told_where_it_was_set(self, watches: Watches) -> None:
+        a, b = watches.register(OPERATOR, wanted(A, B), NOW)
+        watches.register(OPERATOR, wanted(A, every=60.0), NOW)
+
+        assert watches.every([a.id, b.id, 999]) == {a.id: 60.0}
+        assert watches.every([]) == {}
+
     def test_a_check_is_asked_for(self, database: Database, watches: Watches) -> None:
         asked = watches.check_now(keys(A, D), NOW, round_id=7)
 

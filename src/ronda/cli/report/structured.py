@@ -44,6 +44,8 @@ def line(result: Result) -> str:
         "certificate": asdict(certificate) if certificate else None,
         "found_in": [asdict(place) for place in result.found_in],
     }
+    # A run has no plans: these are for what is watched.
+    del tree["task"], tree["tasks"]
     return _json(tree)
 
 

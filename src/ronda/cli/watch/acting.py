@@ -4,8 +4,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from ronda.cli.codes import NOTHING, UNUSABLE
+from ronda.cli.watch.adding import unserved
 from ronda.cli.watch.lists import Named, Reader, named
 from ronda.cli.watch.lookup import not_watched, owner_named, with_owner
 from ronda.cli.watch.session import Session, reads_lists, wake, with_store
@@ -18,8 +20,24 @@ if TYPE_CHECKING:
 
 FEW = 20  # targets that are looked for one by one, to say which are not watched
 
-# Does something to the targets of some keys, and says to how many.
-Act = Callable[["Store", list[int]], int]
+
+class Done(Struct, frozen=True):
+    """What was done to targets."""
+
+    number: int  # of those to which it was done
+    already: int | None = None  # for how many it was so before; None: not counted
+
+
+class Deed(Struct, frozen=True):
+    """What is done to targets, and how it is told."""
+
+    word: str
+    owner: str = ""  # for whom only it is done, if it is
+    others: str = ""  # what lets it be done for others
+    makes_due: bool = False
+
+
+Act = Callable[["Store", list[int]], Done]
 
 
 @click.command(short_help="Watch URLs no longer.")
@@ -37,14 +55,17 @@ def remove(session: Session, owner: str, everybody: bool, **given: Any) -> int:
       ronda target remove --file gone.txt --owner newsroom
       ronda target remove https://your.site/spam --everybody
 
-    Ends with 0, with 1 when none of them was watched, 2 when some cannot be used.
+    Ends with 0 when some of them were watched, with 1 when none was, 2 when nothing
+    was given or some of it cannot be used.
     """  # noqa: D301  # click reads \b
 
-    def act(store: "Store", keys: list[int]) -> int:
+    def act(store: "Store", keys: list[int]) -> Done:
         whom = store.owners.list() if everybody else [owner_named(store, owner)]
-        return sum(store.watches.unregister(one.id, keys) for one in whom)
+        return Done(sum(store.watches.unregister(one.id, keys) for one in whom))
 
-    return _done(session, Named(**given), act, "removed", "" if everybody else owner)
+    whose = "" if everybody else owner
+    deed = Deed("removed", whose, "--owner and --everybody")
+    return _done(session, Named(**given), act, deed)
 
 
 @click.command(short_help="Check disabled targets again.")
@@ -59,13 +80,14 @@ def enable(session: Session, **given: Any) -> int:
       ronda target list --disabled
       ronda target enable https://your.site/shop
 
-    Ends with 0, with 1 when none of them is watched, 2 when some cannot be used.
+    Ends with 0 when some of them are watched, with 1 when none is, 2 when nothing was
+    given or some of it cannot be used.
     """  # noqa: D301  # click reads \b
 
-    def act(store: "Store", keys: list[int]) -> int:
-        return store.watches.enable(keys, store.database.epoch())
+    def act(store: "Store", keys: list[int]) -> Done:
+        return Done(store.watches.enable(keys, store.database.epoch()))
 
-    return _done(session, Named(**given), act, "enabled")
+    return _done(session, Named(**given), act, Deed("enabled", makes_due=True))
 
 
 @click.command(short_help="Check targets no longer, but keep them.")
@@ -76,18 +98,22 @@ def enable(session: Session, **given: Any) -> int:
 def disable(session: Session, why: str, **given: Any) -> int:
     """Check targets no longer, until they are enabled; what is known of them stays.
 
+    Of those that are disabled already, the reason stays unless another is given.
+
     \b
     Examples:
       ronda target disable https://your.site/shop --why "rebuilt until June"
       ronda target disable --file parked.txt
 
-    Ends with 0, with 1 when none of them is watched, 2 when some cannot be used.
+    Ends with 0 when some of them are watched, with 1 when none is, 2 when nothing was
+    given or some of it cannot be used.
     """  # noqa: D301  # click reads \b
 
-    def act(store: "Store", keys: list[int]) -> int:
-        return store.watches.disable(keys, why.strip())
+    def act(store: "Store", keys: list[int]) -> Done:
+        already = store.watches.disabled(keys)
+        return Done(store.watches.disable(keys, why.strip()), already)
 
-    return _done(session, Named(**given), act, "disabled")
+    return _done(session, Named(**given), act, Deed("disabled"))
 
 
 @click.command(short_help="Do not tell of targets until they change.")
@@ -104,14 +130,15 @@ def ack(session: Session, owner: str, **given: Any) -> int:
       ronda target ack --file known.txt --owner newsroom
       ronda target list --state broken --unacknowledged --owner newsroom
 
-    Ends with 0, with 1 when the owner watches none of them, 2 when some cannot be
-    used.
+    Ends with 0 when the owner watches some of them, with 1 when none, 2 when nothing
+    was given or some of it cannot be used.
     """  # noqa: D301  # click reads \b
 
-    def act(store: "Store", keys: list[int]) -> int:
-        return store.watches.acknowledge(owner_named(store, owner).id, keys)
+    def act(store: "Store", keys: list[int]) -> Done:
+        return Done(store.watches.acknowledge(owner_named(store, owner).id, keys))
 
-    return _done(session, Named(**given), act, "acknowledged", owner)
+    deed = Deed("acknowledged", owner, "--owner")
+    return _done(session, Named(**given), act, deed)
 
 
 @click.command(short_help="Check targets now.")
@@ -135,10 +162,11 @@ def check(session: Session, force: bool, **given: Any) -> int:
       ronda target check --file urls.txt --force
       ronda round start night --state broken
 
-    Ends with 0, with 1 when none of them is due now, 2 when some cannot be used.
+    Ends with 0 when some of them are due now, with 1 when none is, 2 when nothing was
+    given or some of it cannot be used.
     """  # noqa: D301  # click reads \b
 
-    def act(store: "Store", keys: list[int]) -> int:
+    def act(store: "Store", keys: list[int]) -> Done:
         now = store.database.epoch()
         guard = session.settings.serve.recheck_guard
         asked = store.watches.check_now(keys, now, forced=force, guard=guard)
@@ -147,40 +175,44 @@ def check(session: Session, force: bool, **given: Any) -> int:
             click.echo(f"{safe(url)}: {words}", err=True)
         for url in asked.disabled:
             click.echo(f"{safe(url)}: disabled; see --force", err=True)
-        return asked.asked
+        return Done(asked.asked)
 
-    return _done(session, Named(**given), act, "due now")
+    return _done(session, Named(**given), act, Deed("due now", makes_due=True))
 
 
-def _done(session: Session, names: Named, act: Act, word: str, owner: str = "") -> int:
-    """Do something to all targets that are named; returns the exit code.
-
-    Args:
-        session: the call.
-        names: which targets.
-        act: does it.
-        word: says what was done.
-        owner: for whom only it is done, if it is.
-    """
+def _done(session: Session, names: Named, act: Act, deed: Deed) -> int:
+    """Do something to all targets that are named; returns the exit code."""
     from ronda.store.sql.adding import key_of  # noqa: PLC0415  # see Session.opened
 
     reader = Reader(session, names)
     with session.opened() as store:
         given = {key_of(one.url): one for one in reader}
         missing = _missing(store, given)
-        done = act(store, [*given]) if given else 0
+        done = act(store, [*given]) if given else Done(0)
         for one in missing:
             click.echo(str(not_watched(store, one.url, one.host)), err=True)
+        told = unserved(store) if done.number and deed.makes_due else []
     reader.tell()
-    tree = {"done": done, "named": len(given), "problems": reader.trees()}
-    others = owner and done + len(missing) < len(given)
-    why = f": {safe(owner)} does not watch the others" if others else ""
-    words = f"{done:,} of {len(given):,} {word}{why}."
-    session.tell([words] if len(given) > len(missing) else [], tree)
+    tree = {"done": done.number, "named": len(given), "problems": reader.trees()}
+    if done.already is not None:
+        tree["already"] = done.already
+    words = _words(deed, done, len(given), len(missing))
+    session.tell([words, *told] if len(given) > len(missing) else [], tree)
     wake()
     if reader.failed:
         return UNUSABLE
-    return 0 if done else NOTHING
+    return 0 if done.number else NOTHING
+
+
+def _words(deed: Deed, done: Done, named: int, missing: int) -> str:
+    words = f"{done.number:,} of {named:,} {deed.word}"
+    if done.already:
+        words = f"{words}, {done.already:,} of them already"
+    if deed.owner and done.number + missing < named:
+        what = "it" if named == 1 else "the others"
+        whose = f"{safe(deed.owner)} does not watch {what}"
+        words = f"{words}: {whose}; see {deed.others}"
+    return f"{words}."
 
 
 def _missing(store: "Store", given: dict[int, "Given"]) -> list["Given"]:

@@ -23,6 +23,15 @@ _FILTERS: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
         ("--reason",),
         {"metavar": "CODE", "help": "Only those of this reason: http_404."},
     ),
+    (("--kind",), {"metavar": "NAME", "help": "Only those of this kind: service."}),
+    (
+        ("--choose",),
+        {
+            "type": click.Choice(["new", "failed", "unanswered"]),
+            "help": "Only those never checked, that failed the last time, or that gave "
+            "no answer then.",
+        },
+    ),
     (("--text",), {"metavar": "TEXT", "help": "Only those with this text in the URL."}),
     *(
         (
@@ -92,6 +101,11 @@ _SHAPES: dict[str, Callable[[Any], Any]] = {
     "host": _host,
     "scheme": _scheme,
 }
+
+
+def is_moment(name: str) -> bool:
+    """Whether an option is a moment."""
+    return name.endswith(("_after", "_before"))
 
 
 def filtered(given: dict[str, Any]) -> bool:

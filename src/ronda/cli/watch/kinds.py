@@ -9,6 +9,7 @@ from ronda.errors import UsageError
 from ronda.model import State
 
 LONGEST_LABEL = 100  # characters
+RULES = "rules"  # in the place of a time span: as the settings say
 STATE = click.Choice([state.value for state in State])
 
 
@@ -18,6 +19,16 @@ def span(ctx: click.Context, param: click.Parameter, text: str | None) -> float 
         return None if text is None else times.seconds(text)
     except UsageError as error:
         raise click.BadParameter(str(error), ctx, param) from None
+
+
+def every(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    """A time span, as seconds; 0 where the rules are to say it."""
+    if text is not None and text.strip().lower() == RULES:
+        return 0.0
+    try:
+        return None if text is None else times.seconds(text)
+    except UsageError as error:
+        raise click.BadParameter(f"{error}, or {RULES}", ctx, param) from None
 
 
 def moment(

@@ -52,11 +52,12 @@ def list_(session: Session, **given: Any) -> int:
     with session.opened() as store:
         owner = owner_named(store, given["owner"]) if given["owner"] else None
         targets, after = _page(store, query(given), owner.id if owner else None)
+        every = store.watches.every(one.id for one in targets)
         now = store.database.epoch()
     lines = [*rows.told(targets, now, session.style)] if targets else []
     if after:
         lines.append(f"There are more: --after {after}")
-    found = {"targets": rows.trees(targets), "next": after or None}
+    found = {"targets": rows.trees(targets, every), "next": after or None}
     wanted = filtered(given) or given["after"]
     none = "No such target." if wanted else "None yet: `ronda target add URL` adds one."
     session.tell(lines or [none], found)

@@ -7,7 +7,7 @@ import click
 
 from ronda.cli.groups import Group
 from ronda.cli.report.words import counted
-from ronda.cli.watch.lookup import owner_named
+from ronda.cli.watch.lookup import OPERATOR, owner_named
 from ronda.cli.watch.notices import notices
 from ronda.cli.watch.session import Session, with_store
 from ronda.cli.watch.table import Column, facts, lines, safe
@@ -158,12 +158,12 @@ def remove(session: Session, name: str, force: bool) -> int:
       ronda owner remove newsroom --force
 
     Ends with 0, with 1 when there is no such owner, 2 when targets are watched and it
-    is not forced.
+    is not forced, or when it is the operator, who stays.
     """  # noqa: D301  # click reads \b
     with session.opened() as store:
         found = owner_named(store, name)
         number = sum(store.catalogue.counts(found.id).values())
-        if number and not force:
+        if number and not force and name != OPERATOR:
             words = f"watches {counted(number, 'target')}"
             raise UsageError(f"{safe(name)} {words}; --force forgets them too")
         dropped = store.owners.remove(name)

@@ -8,6 +8,7 @@ import click
 
 from ronda.cli.codes import NOTHING, UNUSABLE
 from ronda.cli.watch import rows
+from ronda.cli.watch.adding import unserved
 from ronda.cli.watch.counting import Counting
 from ronda.cli.watch.lists import Named, Reader
 from ronda.cli.watch.lookup import owner_named
@@ -50,8 +51,9 @@ def register(
       ronda register all-links.csv --owner newsroom --sync --json
       cat gone.txt | ronda register - --owner newsroom --remove
 
-    Ends with 0, with 1 when no URL was named, 2 when some could not be used; the
-    others are registered all the same. A list with such lines is never synced.
+    Ends with 0, with 1 when the lists name no URL, or none to --remove that the owner
+    watches, 2 when something cannot be used; the others are registered all the same.
+    A list with such lines is never synced, nor one that names no URL: both end with 2.
     """  # noqa: D301  # click reads \b
     if sync and remove:
         raise UsageError("--sync, --remove: one of them at a time")
@@ -69,16 +71,18 @@ def register(
             else:
                 task.register(given)
         now = store.database.epoch()
+        every = store.watches.every(one.id for one in task.states)
+        told = unserved(store) if task.changes.get("new") else []
     reader.tell()
     states, changes = task.states, task.changes
-    told = [*rows.told(states, now, session.style)] if states else []
+    table = [*rows.told(states, now, session.style)] if states else []
     words = ", ".join(f"{number:,} {name}" for name, number in changes.items())
-    trees = {"states": rows.trees(states), "problems": reader.trees()}
-    session.tell([*told, f"{safe(owner)}: {words}."], changes | trees)
+    trees = {"states": rows.trees(states, every), "problems": reader.trees()}
+    session.tell([*table, f"{safe(owner)}: {words}.", *told], changes | trees)
     wake()
     if reader.failed:
         return UNUSABLE
-    return 0 if counting.count else NOTHING
+    return NOTHING if not counting.count or changes.get("removed") == 0 else 0
 
 
 class _Task:

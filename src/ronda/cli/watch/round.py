@@ -9,19 +9,24 @@ from ronda.cli.codes import NOTHING
 from ronda.cli.groups import Group
 from ronda.cli.report.style import Style
 from ronda.cli.report.words import counted
-from ronda.cli.watch.filters import filtered, query, with_filters
-from ronda.cli.watch.lookup import owner_named
+from ronda.cli.watch import kinds
+from ronda.cli.watch.filters import filtered, is_moment, query, with_filters
+from ronda.cli.watch.following import show, stop, watch
+from ronda.cli.watch.lists import Named, Reader
+from ronda.cli.watch.lookup import OPERATOR, owner_named
 from ronda.cli.watch.session import Session, wake, with_store
 from ronda.cli.watch.table import Column, lines
 from ronda.cli.watch.times import length, stamp
 from ronda.cli.watch.trees import tree
-from ronda.config import PlannedRound
 from ronda.errors import UsageError
+from ronda.urls import shown
 
 if TYPE_CHECKING:
-    from ronda.store.sql.rounds import Round
+    from ronda.store.sql.rounds import Order, Round
+    from ronda.store.sql.store import Store
 
 _COLUMNS = (
+    Column("id", right=True),
     Column("round"),
     Column("started"),
     Column("done", right=True),
@@ -35,9 +40,12 @@ _COLUMNS = (
 def round_() -> None:
     """Check many targets as one: started together, followed as one.
 
+    A round may be stopped, and rounds that go on at the same time take turns.
+
     \b
     Examples:
       ronda round start spring-cleaning --state broken
+      ronda round watch spring-cleaning
       ronda round list
     """  # noqa: D301  # click reads \b
 
@@ -45,9 +53,44 @@ def round_() -> None:
 @round_.command("start", short_help="Let many targets be due now, as one round.")
 @click.argument("name")
 @with_filters
+@click.option(
+    "--id",
+    "ids",
+    type=click.IntRange(1),
+    multiple=True,
+    help="Exactly this target; may be given several times.",
+)
+@click.option(
+    "--file",
+    metavar="FILE",
+    help="Exactly the targets of this list, in its order; - is standard input.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["due", "biggest", "smallest", "name"]),
+    default="due",
+    show_default=True,
+    help="Who comes first: what is due longest; the owners with the most targets, or "
+    "the fewest; or owners by name.",
+)
+@click.option(
+    "--over",
+    metavar="TIME",
+    callback=kinds.span,
+    help="Spread the visits over so long: 3h.",
+)
 @click.option("--force", is_flag=True, help="Check also what was checked lately.")
 @with_store
-def start(session: Session, name: str, force: bool, **given: Any) -> int:
+def start(
+    session: Session,
+    name: str,
+    ids: tuple[int, ...],
+    file: str | None,
+    order: "Order",
+    over: float | None,
+    force: bool,
+    **given: Any,
+) -> int:
     """Let all targets be due now that match, and follow them as one round.
 
     A round of the settings can be started before its time, by its name alone.
@@ -57,29 +100,77 @@ def start(session: Session, name: str, force: bool, **given: Any) -> int:
       ronda round start night
       ronda round start spring-cleaning --state broken --checked-before 7d
       ronda round start shop --label shop --force
+      ronda round start slowly --kind service --order biggest --over 3h
+      ronda round start again --choose failed --checked-before 2h
 
-    Ends with 0, with 1 when no target matches.
+    Ends with 0, with 1 when no target matches, or all were checked lately.
     """  # noqa: D301  # click reads \b
     planned = {row.name: row for row in session.settings.rounds}.get(name)
-    if planned and filtered(given):
+    if (ids or file) and filtered(given):
+        raise UsageError("--id and --file name the targets: give no filters with them")
+    if planned and (ids or file or filtered(given)):
         raise UsageError(f"'{name}' is a round of the settings: give no filters")
     if not name.strip():
         raise UsageError("a round needs a name")
-    if planned:
-        given, force = given | _chosen(planned), force or planned.forced
+    from ronda.workers.choosing import chosen  # noqa: PLC0415  # see Session.opened
+
+    guard = session.settings.serve.recheck_guard
     with session.opened() as store:
-        if given["owner"]:
-            owner_named(store, given["owner"])
+        now = store.database.epoch()
+        wanted = query(given)
+        if planned:
+            wanted, force = chosen(planned, now), force or planned.forced
+            order, over = planned.order, planned.over
+        if wanted.owner:
+            owner_named(store, wanted.owner)
         begun = store.rounds.begin(
             name,
-            query(given),
-            store.database.epoch(),
+            wanted,
+            now,
             forced=force,
-            guard=session.settings.serve.recheck_guard,
+            guard=guard,
+            starter=OPERATOR,
+            words=_words(given, ids, file),
+            order=order,
+            over=over or 0.0,
+            ids=_ids(session, store, ids, file),
         )
     wake()
-    session.tell([f"round {name}: {counted(begun.total, 'target')}"], tree(begun))
+    told = [f"round {name}: {counted(begun.total, 'target')}"]
+    if not begun.total and not force:
+        lately = f"all were checked less than {length(guard)} ago; see --force"
+        told = [f"round {name}: no target matches, or {lately}"]
+    session.tell(told, tree(begun))
     return 0 if begun.total else NOTHING
+
+
+def _ids(
+    session: Session, store: "Store", ids: tuple[int, ...], file: str | None
+) -> list[int] | None:
+    """The targets that were named one by one; None: none were."""
+    if not ids and not file:
+        return None
+    found = list(ids)
+    if file:
+        from ronda.store.sql.adding import key_of  # noqa: PLC0415  # see Session.opened
+
+        reader = Reader(session, Named((), (file,)))
+        keys = [key_of(given.url) for given in reader]
+        reader.tell()
+        found += store.watches.numbers(keys)
+    return list(dict.fromkeys(found))
+
+
+def _words(given: dict[str, Any], ids: tuple[int, ...], file: str | None) -> str:
+    """Which targets, in words for people."""
+    named = [f"{len(ids):,} by id"] if ids else []
+    named += [f"those of {shown(file)}"] if file else []
+    filters = [
+        f"{key.replace('_', ' ')} {stamp(value) if is_moment(key) else value}"
+        for key, value in given.items()
+        if value is not None and value != ""
+    ]
+    return ", ".join(named + filters) or "all"
 
 
 @round_.command("list", short_help="Show how far rounds are.")
@@ -112,11 +203,12 @@ def list_(session: Session, limit: int) -> int:
 def _told(rounds: Iterable["Round"], now: float, style: Style) -> Iterator[str]:
     rows = (
         (
+            str(one.id),
             one.name,
             stamp(one.started_at),
             f"{one.done:,}",
             f"{one.total:,}",
-            stamp(one.ended_at),
+            f"{stamp(one.ended_at)}{' (stopped)' if one.stopped_at else ''}",
             length((one.ended_at or now) - one.started_at),
         )
         for one in rounds
@@ -124,7 +216,5 @@ def _told(rounds: Iterable["Round"], now: float, style: Style) -> Iterator[str]:
     return lines(_COLUMNS, rows, style)
 
 
-def _chosen(planned: PlannedRound) -> dict[str, Any]:
-    chosen = {name: getattr(planned, name) for name in ("owner", "label", "host")}
-    state = planned.state.value if planned.state else None
-    return {name: value or None for name, value in (chosen | {"state": state}).items()}
+for _command in (show, watch, stop):
+    round_.add_command(_command)

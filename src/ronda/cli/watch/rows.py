@@ -1,6 +1,6 @@
 """Targets as rows of a table."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ronda.cli.report.style import Style
@@ -27,9 +27,19 @@ def told(targets: Iterable["Known"], now: float, style: Style) -> Iterator[str]:
     return lines(columns, (_cells(target, now) for target in targets), style)
 
 
-def trees(targets: Iterable["Known"]) -> list[dict[str, Any]]:
-    """The same for programs."""
-    return [tree(one) | {"unconfirmed": is_unconfirmed(one)} for one in targets]
+def trees(
+    targets: Iterable["Known"], every: Mapping[int, float]
+) -> list[dict[str, Any]]:
+    """The same for programs.
+
+    Args:
+        targets: the rows.
+        every: seconds between checks, by number, where somebody has said it.
+    """
+    return [
+        tree(one) | {"every": every.get(one.id), "unconfirmed": is_unconfirmed(one)}
+        for one in targets
+    ]
 
 
 def is_unconfirmed(target: "Known") -> bool:

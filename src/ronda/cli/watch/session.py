@@ -80,7 +80,7 @@ def require(where: str) -> None:
     path = _file(where)
     if path is not None and not _is_there(path):
         words = "no store there yet; `ronda target add URL` makes one"
-        raise StoreError(f"--db {path}: {words}")
+        raise StoreError(f"--db {path}: {_no_folder(where) or words}")
 
 
 def _file(where: str) -> Path | None:
@@ -90,6 +90,13 @@ def _file(where: str) -> Path | None:
     if "://" in where or where.startswith(("postgresql:", "postgres:")):
         return None
     return Path(where) if where else default_path()
+
+
+def _no_folder(where: str) -> str:
+    """That its folder is missing; that of the user's own store is made with it."""
+    from ronda.store.sql.engines import no_folder  # noqa: PLC0415
+
+    return no_folder(where) if where else ""
 
 
 def _is_there(path: Path) -> bool:

@@ -1,6 +1,6 @@
 """`ronda target show`: all that is known of one target."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,7 +10,7 @@ from ronda.cli.watch import rows
 from ronda.cli.watch.lookup import target_named
 from ronda.cli.watch.session import Session, with_store
 from ronda.cli.watch.table import facts
-from ronda.cli.watch.times import ago, stamp
+from ronda.cli.watch.times import ago, exact, stamp
 from ronda.cli.watch.trees import tree
 
 if TYPE_CHECKING:
@@ -34,12 +34,16 @@ def show(session: Session, url: str) -> int:
     """  # noqa: D301  # click reads \b
     with session.opened() as store:
         shown = target_named(session, store, url)
+        every = store.watches.every([shown.target.id])
         now = store.database.epoch()
-    session.tell(facts(_facts(shown, now), session.style), _tree(shown))
+    told = facts(_facts(shown, every.get(shown.target.id), now), session.style)
+    session.tell(told, _tree(shown, every))
     return 0
 
 
-def _facts(shown: "Shown", now: float) -> Iterator[tuple[str, str]]:
+def _facts(
+    shown: "Shown", every: float | None, now: float
+) -> Iterator[tuple[str, str]]:
     target = shown.target
     yield "url", target.url
     yield "state", target.state.value
@@ -53,11 +57,20 @@ def _facts(shown: "Shown", now: float) -> Iterator[tuple[str, str]]:
     yield "checked", _moment(target.last_check_at, now)
     confirms = ", to confirm that it fails" if rows.is_unconfirmed(target) else ""
     yield "next check", f"{rows.due(target, now)}{confirms}"
+    yield "every", f"{exact(every)}, while it is ok" if every else ""
     yield "failures", f"{target.failures:,} in a row" if target.failures else ""
     if shown.result is not None:
         yield from _evidence(shown.result)
     yield "host", f"{shown.host}{_pace(shown.host_pace, now)}"
-    yield "server", f"{shown.server}{_pace(shown.server_pace, now)}"
+    server = _address(shown) or "not resolved yet"
+    yield "server", f"{server}{_pace(shown.server_pace, now)}"
+
+
+def _address(shown: "Shown") -> str | None:
+    """Where its server is; None: nobody has looked yet."""
+    from ronda.store.sql.schema import UNRESOLVED  # noqa: PLC0415  # see Session.opened
+
+    return None if shown.server.startswith(UNRESOLVED) else shown.server
 
 
 def _evidence(result: "Result") -> Iterator[tuple[str, str]]:
@@ -85,8 +98,8 @@ def _moment(at: float, now: float) -> str:
     return f"{stamp(at)} ({ago(at, now)})" if at else "never"
 
 
-def _tree(shown: "Shown") -> dict[str, Any]:
-    found: dict[str, Any] = tree(shown)
-    [found["target"]] = rows.trees([shown.target])
+def _tree(shown: "Shown", every: Mapping[int, float]) -> dict[str, Any]:
+    found: dict[str, Any] = tree(shown) | {"server": _address(shown)}
+    [found["target"]] = rows.trees([shown.target], every)
     result = safe_result(shown.result) if shown.result is not None else None
     return found | {"key": str(shown.key), "result": tree(result)}

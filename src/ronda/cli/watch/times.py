@@ -68,6 +68,13 @@ def length(span: float) -> str:
     return f"{number:.0f} {unit}"
 
 
+def exact(span: float) -> str:
+    """A time span that somebody has set, as it was: `90 s`, `36 h`, `7 d`."""
+    units = (("d", 86_400.0), ("h", 3600.0), ("min", 60.0), ("s", 1.0))
+    name, size = next((u for u in units if span >= u[1] and not span % u[1]), units[-1])
+    return f"{span / size:g} {name}"
+
+
 def ago(at: float | None, now: float) -> str:
     """How long since, or until: `3 h ago`, `in 12 min`, `now`; `-` for never."""
     if not at:

@@ -39,6 +39,7 @@ from ronda.store.sql.schema import (
     host,
     hour,
     robots,
+    round_,
     schedule,
     server,
     target,
@@ -111,9 +112,19 @@ def _slices(
 
 
 def of_targets(now: float) -> ColumnElement[bool]:
-    """Rows of `schedule`: of targets checked then, or added then and never checked."""
+    """Rows of `schedule`: of targets checked then, or added then and never checked.
+
+    Or they are to be checked for a round that was begun then.
+    """
     c, limit = schedule.c, now + TOLERANCE
-    return or_(c.last_check_at > limit, and_(c.last_check_at == 0, c.next_due > limit))
+    # A round may be spread over hours to come.
+    added = func.coalesce(c.was_due, c.next_due)
+    rounds = select(round_.c.id).where(round_.c.started_at > limit)
+    return or_(
+        c.last_check_at > limit,
+        and_(c.last_check_at == 0, added > limit),
+        and_(c.next_due > limit, c.round_id.in_(rounds)),
+    )
 
 
 def _later(moment: Column[Any]) -> Ahead:
@@ -165,20 +176,27 @@ def _targets(connection: Connection, targets: Sequence[int], now: float) -> int:
     these = among(connection, target.c.id, targets)
     changed = update(target).where(these, _changes(now))
     connection.execute(changed.values(last_change_at=now))
-    due, last = schedule.c.next_due, schedule.c.last_check_at
+    last = schedule.c.last_check_at
     these = among(connection, schedule.c.target_id, targets)
     ahead = update(schedule).where(these, of_targets(now))
-    never = last == 0
-    next_due = case(
-        (or_(due.is_(None), due <= now), due),  # keeps its place
-        (never, now),
-        else_=_from_now_on(due, last, now, at_least=now),
-    )
-    last_check_at = case((never, last), else_=now)
-    sql = ahead.values(next_due=next_due, last_check_at=last_check_at)
-    number = connection.execute(sql).rowcount
+    values = {
+        "next_due": _due(schedule.c.next_due, now),
+        "was_due": _due(schedule.c.was_due, now),
+        "last_check_at": case((last <= now, last), else_=now),
+    }
+    number = connection.execute(ahead.values(values)).rowcount
     set_due(connection, servers)
     return number
+
+
+def _due(due: Column[Any], now: float) -> ColumnElement[float | None]:
+    """As long after the last check as it was; at once, if there was none then."""
+    last = schedule.c.last_check_at
+    return case(
+        (or_(due.is_(None), due <= now), due),  # keeps its place
+        (last <= now, now),
+        else_=_from_now_on(due, last, now, at_least=now),
+    )
 
 
 def _results(connection: Connection, results: Sequence[int], now: float) -> int:

@@ -1,7 +1,7 @@
-"""Many rows changed at once, each by its key to values of its own."""
+"""Many rows written at once: new ones, or each by its key to values of its own."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Any
 
@@ -10,19 +10,21 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     Connection,
+    Table,
     Update,
     bindparam,
     func,
     true,
     update,
 )
-from sqlalchemy.dialects import sqlite
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from ronda.store.sql.lists import is_postgres
 
 Row = tuple[object, ...]
 PROCESS: Any = bindparam("process", type_=BigInteger)
+POSTGRES: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
 
 
 class Each:
@@ -109,3 +111,23 @@ class Change:
         values = {column.name: new[column.name] for column in columns}
         sql = update(key.table).where(key == new[key.name], allowed)
         return sql.values(values | self._also(new))
+
+
+def append(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
+    """Insert rows with all of their columns."""
+    if not is_postgres(connection):
+        marks = ", ".join("?" * len(table.columns))
+        sql = f"INSERT INTO {table.name} VALUES ({marks})"  # noqa: S608  # our own
+        connection.exec_driver_sql(sql, list(rows))
+        return
+    driver: Any = connection.connection.driver_connection
+    into = f"COPY {table.name} FROM STDIN (FORMAT BINARY)"
+    with driver.cursor() as cursor, cursor.copy(into) as copy:
+        copy.set_types(_types(table))
+        for row in rows:
+            copy.write_row(row)
+
+
+@cache
+def _types(table: Table) -> list[str]:
+    return [column.type.compile(POSTGRES).lower() for column in table.columns]

@@ -31,7 +31,8 @@ from ronda.store.sql.schema import (
 )
 from ronda.store.sql.sides import counts
 from ronda.store.sql.stale import Stale, newest_hour, stale
-from ronda.store.sql.values import Known, Pace
+from ronda.store.sql.states import STATES
+from ronda.store.sql.values import URL_TASK, Known, Pace
 
 __all__ = ["Catalogue", "Page", "Query", "Shown", "chosen"]
 
@@ -149,9 +150,10 @@ def _result(connection: Connection, known: Known) -> Result | None:
     found = evidence.unpack(
         row.evidence,
         url=known.url,
-        state=State(row.state),
+        state=STATES[row.state],
         reason=row.reason,
         message=row.message,
+        task="" if row.task == URL_TASK else row.task,
     )
     at = datetime.fromtimestamp(row.at, UTC).isoformat(timespec="milliseconds")
     return replace(found, checked_at=at.replace("+00:00", "Z"))

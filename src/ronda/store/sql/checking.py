@@ -28,9 +28,12 @@ from ronda.store.sql.schema import (
     process,
     request,
     round_,
+    round_result,
     schedule,
     server,
+    service,
     target,
+    task_result,
     watch,
 )
 
@@ -104,7 +107,7 @@ def _tallies(connection: Connection) -> Iterator[str]:
 
 def unattached() -> Iterator[Rule]:
     """Rows of what is not there, where the engines do not look themselves."""
-    for table in (schedule, watch, label):
+    for table in (schedule, watch, label, service, task_result):
         there = exists().where(target.c.id == table.c.target_id)
         query = select(table.c.target_id).where(~there)
         yield Rule(f"rows in {table.name} of a target that is not there", query)
@@ -114,6 +117,9 @@ def unattached() -> Iterator[Rule]:
     placed = exists().where(server.c.id == schedule.c.server_id)
     nowhere = select(schedule.c.target_id).where(~placed)
     yield Rule("targets scheduled at a server that is not there", nowhere)
+    begun = exists().where(round_.c.id == round_result.c.round_id)
+    lost = select(round_result.c.target_id).where(~begun)
+    yield Rule("results of a round that is not there", lost)
 
 
 def _rules(pruned_to: int, now: float) -> Iterator[Rule]:

@@ -19,6 +19,7 @@ from ronda.store.sql.releasing import due_at
 from ronda.store.sql.schema import batch, process, server
 from ronda.store.sql.transfer import Transfer, require_empty
 
+DAMAGED = "this backup is damaged"
 COMPRESSION = 3  # of 9: half the time of 6, for a tenth more
 SQLITE_MAGIC, GZIP_MAGIC = b"SQLite format 3\0", b"\x1f\x8b"
 
@@ -36,7 +37,7 @@ def backup(database: Database, path: Path) -> None:
             with gzip.open(part, "wb", COMPRESSION) as packed:
                 Transfer(database).export(packed)
         else:
-            with closing(sqlite3.connect(database.path, isolation_level=None)) as file:
+            with _sound(database), closing(_opened(database.path)) as file:
                 file.execute("VACUUM INTO ?", (str(part),))
 
 
@@ -72,6 +73,10 @@ def discard(path: Path) -> None:
         path.with_name(f"{path.name}{suffix}").unlink(missing_ok=True)
 
 
+def _opened(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None)
+
+
 def _restore_file(database: Database, path: Path) -> None:
     if database.path is None:
         words = "a copy of an SQLite store: export that one, and import it here"
@@ -102,7 +107,7 @@ def _require_sound(source: sqlite3.Connection, path: Path) -> None:
         raise StoreError(f"{path}: written by a newer Ronda: use that one")
     [found] = source.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        raise StoreError(f"{path}: damaged: {' '.join(found.split())}")
+        raise StoreError(f"{path}: {DAMAGED}: {' '.join(found.split())}")
 
 
 @contextmanager
@@ -122,12 +127,25 @@ def _new(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
+def _sound(database: Database) -> Iterator[None]:
+    """Say of damage that it is the store's, and not its copy's."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if faults.is_damage(error):
+            raise faults.ours(error, f"--db {database.shown}") from error
+        raise
+
+
+@contextmanager
 def _in_one_line(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise StoreError(f"{path}: damaged: {error}") from error
     except sqlite3.Error as error:
+        if faults.is_damage(error):
+            raise StoreError(f"{path}: {DAMAGED}: take another one") from error
         raise faults.ours(error, str(path)) from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}") from error

@@ -18,13 +18,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
-from ronda.model import Standing, State
+from ronda.model import Standing
 from ronda.store.sql.lists import as_table, is_postgres, listed
 from ronda.store.sql.many import among
 from ronda.store.sql.schema import label, owner, request, schedule, target, watch
+from ronda.store.sql.states import STATES
 from ronda.store.sql.values import Due
-
-STATES = {state.value: state for state in State}
 
 # What `due_of` makes a value of, in its order.
 COLUMNS = (
@@ -45,6 +44,7 @@ COLUMNS = (
     schedule.c.last_result,
     target.c.every,
     schedule.c.round_id,
+    target.c.kind,
 )
 
 

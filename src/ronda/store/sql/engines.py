@@ -34,6 +34,15 @@ def default_path() -> Path:
     return folder / "ronda" / "ronda.db"
 
 
+def no_folder(where: str) -> str:
+    """That a file has no folder to be in, if that is so; else empty."""
+    folder = Path(where).parent
+    try:
+        return "" if folder.is_dir() else f"there is no folder {folder}"
+    except OSError:  # closed to us: it is there
+        return ""
+
+
 class Database:
     """One database, whichever engine it is of."""
 
@@ -70,7 +79,8 @@ class Database:
                 path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             sqlite.find(path)
         except OSError as error:
-            raise StoreError(f"--db {self.shown}: {error.strerror}") from error
+            words = no_folder(self.where) or error.strerror
+            raise StoreError(f"--db {self.shown}: {words}") from error
         with self.in_one_line():
             sqlite.own(path, patience)
         return sqlite.engine(path, patience)

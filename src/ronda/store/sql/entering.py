@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sqlalchemy import (
     Connection,
     Double,
+    Exists,
     Update,
     bindparam,
     exists,
@@ -41,7 +42,9 @@ class Given(Struct, frozen=True, gc=False):
     scheme: str
     spelling: str | None = None  # as its owner writes it, if not as we do
     labels: tuple[str, ...] = ()
-    every: float | None = None  # seconds between checks; None: by the rules
+    # Seconds between checks; 0: by the rules, whatever was said before. None: nothing
+    # is said, and what was before stays.
+    every: float | None = None
 
 
 class Added(Struct, frozen=True):
@@ -143,7 +146,7 @@ class _Entering:
         targets, due, now = [], [], self._now
         for number, (key, one) in zip(ids, new.items(), strict=True):
             home = at[one.host]
-            row = (number, key, one.url, one.scheme, home.host, now, one.every)
+            row = (number, key, one.url, one.scheme, home.host, now, one.every or None)
             targets.append(row)
             due.append((number, home.server, now))
         loading.append(self._connection, target, targets, _TARGET)
@@ -155,6 +158,7 @@ class _Entering:
         if not known:
             return {}
         _pace(self._connection, self._owner, known)
+        _unpace(self._connection, self._owner, known)
         mine = select(watch.c.target_id, watch.c.spelling).where(
             watch.c.owner_id == self._owner,
             among(self._connection, watch.c.target_id, known),
@@ -192,9 +196,7 @@ def _pace(connection: Connection, owner_id: int, known: dict[int, Given]) -> Non
     Of those that watch one together, who wants it most often.
     """
     wanted = {number: one.every for number, one in known.items() if one.every}
-    others = exists().where(
-        watch.c.target_id == target.c.id, watch.c.owner_id != owner_id
-    )
+    others = _watched_by_others(owner_id)
     slower = or_(target.c.every.is_(None), target.c.every > bindparam("seconds"))
     change = update(target).where(
         target.c.id == bindparam("number"),
@@ -205,6 +207,25 @@ def _pace(connection: Connection, owner_id: int, known: dict[int, Given]) -> Non
     if rows:
         connection.execute(change.values(every=bindparam("seconds")), rows)
         connection.execute(_sooner(), rows)
+
+
+def _unpace(connection: Connection, owner_id: int, known: dict[int, Given]) -> None:
+    """Let the rules say how often targets are checked that nobody else watches."""
+    ruled = sorted(number for number, one in known.items() if one.every == 0)
+    change = update(target).where(
+        target.c.id == bindparam("number"),
+        target.c.every.is_not(None),
+        ~_watched_by_others(owner_id),
+    )
+    if ruled:
+        rows = [{"number": number} for number in ruled]
+        connection.execute(change.values(every=None), rows)
+
+
+def _watched_by_others(owner_id: int) -> Exists:
+    return exists().where(
+        watch.c.target_id == target.c.id, watch.c.owner_id != owner_id
+    )
 
 
 def _sooner() -> Update:

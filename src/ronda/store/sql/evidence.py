@@ -7,10 +7,22 @@ out of the others: some 45 bytes for an answer that is fine, against 300 for a R
 import msgspec
 from msgspec import Struct
 
-from ronda.model import Certificate, Hop, Result, State, Timings
+from ronda.model import Certificate, Hop, Result, State, TaskResult, Timings
 from ronda.store.sql.texts import packed
 
 TICK = 100_000  # moments are kept in ticks, so many a second
+
+
+class _Task(Struct, frozen=True, gc=False, array_like=True):
+    """What a task found, without names; a new field goes to the end."""
+
+    task: str
+    state: State
+    reason: str
+    message: str
+    ticks: int = 0
+    data: str = ""
+    output: str = ""
 
 
 class _Evidence(Struct, frozen=True, gc=False, array_like=True):
@@ -28,10 +40,11 @@ class _Evidence(Struct, frozen=True, gc=False, array_like=True):
     digest: str = ""
     depth: int = 0
     trace: str = ""
+    tasks: tuple[_Task, ...] = ()
 
 
 _FEW = 6  # fields that nearly all have
-_REST = ((), (), None, "", 0, "")  # what the others are in nearly all
+_REST = ((), (), None, "", 0, "", ())  # what the others are in nearly all
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(_Evidence).decode
 
@@ -60,12 +73,34 @@ def pack(result: Result) -> bytes:
         result.digest,
         result.depth,
         result.evidence,
+        tuple(map(_packed_task, result.tasks)) if result.tasks else (),
     )
     return packed(_encode, row[:_FEW] if row[_FEW:] == _REST else row)
 
 
-def unpack(data: bytes, *, url: str, state: State, reason: str, message: str) -> Result:
-    """The result of which that is the evidence; its moment is the caller's to tell."""
+def _packed_task(of: TaskResult) -> tuple[object, ...]:
+    row = (of.task, of.state, of.reason, of.message, int(of.seconds * TICK + 0.5))
+    return (*row, of.data, of.output) if of.data or of.output else row
+
+
+def _task(of: _Task) -> TaskResult:
+    words = (of.task, of.state, of.reason, of.message)
+    return TaskResult(*words, of.ticks / TICK, of.data, of.output)
+
+
+def unpack(
+    data: bytes, *, url: str, state: State, reason: str, message: str, task: str = ""
+) -> Result:
+    """The result of which that is the evidence; its moment is the caller's to tell.
+
+    Args:
+        data: the evidence.
+        url: of the target.
+        state: what the check found.
+        reason: why.
+        message: in words.
+        task: of a plan: the one that the verdict is of.
+    """
     found = _decode(data)
     return Result(
         url=url,
@@ -84,4 +119,6 @@ def unpack(data: bytes, *, url: str, state: State, reason: str, message: str) ->
         media_type=found.media_type,
         digest=found.digest,
         evidence=found.trace,
+        task=task,
+        tasks=tuple(map(_task, found.tasks)),
     )

@@ -26,7 +26,9 @@ _SQLITE = {
     sqlite3.SQLITE_IOERR_SHMSIZE: "the disk is full",
     sqlite3.SQLITE_READONLY: "it cannot be written",
     sqlite3.SQLITE_CANTOPEN: "it cannot be opened, or a file beside it",
-    sqlite3.SQLITE_CORRUPT: "damaged: restore a backup with `ronda db restore`",
+    sqlite3.SQLITE_CORRUPT: (
+        "damaged: move it away, and `ronda db restore BACKUP` makes it anew"
+    ),
     sqlite3.SQLITE_NOTADB: "not a database",
 }
 _SQLITE_PASSING = (
@@ -59,6 +61,12 @@ def ours(error: Exception, where: str) -> StoreError:
         words, passes = _POSTGRES.get(state), _passes(origin, state)
     kind = StoreBusyError if passes else StoreError
     return kind(f"{where}: {words or _first_line(origin or error)}")
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether a file does not hold what SQLite has once written into it."""
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    return code & 0xFF == sqlite3.SQLITE_CORRUPT
 
 
 def without_secrets(text: str) -> str:

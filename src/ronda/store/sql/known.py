@@ -12,11 +12,11 @@ from sqlalchemy import (
     select,
 )
 
-from ronda.model import State
 from ronda.store.sql.inorder import Then
 from ronda.store.sql.many import among, chunks
 from ronda.store.sql.query import Query
 from ronda.store.sql.schema import label, schedule, target, watch
+from ronda.store.sql.states import STATES
 from ronda.store.sql.values import Known
 
 # In the order of the fields of Known, as far as they are columns.
@@ -102,7 +102,7 @@ def sifted(
 def known(row: Row[Any]) -> Known:
     """A row with these columns first."""
     state, marked = row.state, row.marked
-    values: Any = (*row[:2], State(state), *row[3 : len(_COLUMNS)])
+    values: Any = (*row[:2], STATES[state], *row[3 : len(_COLUMNS)])
     seen: Any = (row.spelling or "", marked == state)
     return Known(*values, *seen)
 

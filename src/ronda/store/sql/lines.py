@@ -13,7 +13,7 @@ from ronda.store.sql import schema
 from ronda.store.sql.evidence import pack, unpack
 
 FORMAT = "ronda store"
-VERSION = 1
+VERSION = 2
 
 # In the order in which they can be read: what a row names comes before it. Left out is
 # what says nothing elsewhere: the processes, and what is counted anew.
@@ -25,15 +25,28 @@ TABLES: tuple[Table, ...] = (
     schema.schedule,
     schema.watch,
     schema.label,
+    schema.service,
+    schema.task_result,
     schema.hour,
     schema.history,
     schema.round_,
+    schema.round_result,
     schema.request,
     schema.robots,
     schema.notice,
     schema.batch,
     schema.fact,
 )
+
+
+# What the first version did not have yet.
+_ADDED: dict[Column[Any], Any] = {
+    schema.schedule.c.was_due: None,
+    schema.round_.c.starter: "",
+    schema.round_.c.words: "",
+    schema.round_.c.stopped_at: None,
+    schema.round_.c.window: 0.0,
+}
 
 
 class First(Struct, frozen=True):
@@ -53,12 +66,14 @@ _STATES = {
     schema.target.c.state,
     schema.history.c.state,
     schema.history.c.standing,
+    schema.task_result.c.state,
+    schema.round_result.c.state,
 }
 
 
 def _kind(table: Table) -> type[Struct]:
     """A row of a table; the line names the table and then its columns."""
-    fields = [(str(column.name), _type(column)) for column in table.columns]
+    fields = [_field(column) for column in table.columns]
     return msgspec.defstruct(
         str(table.name),
         fields,
@@ -67,6 +82,11 @@ def _kind(table: Table) -> type[Struct]:
         tag_field="table",
         tag=str(table.name),
     )
+
+
+def _field(column: Column[Any]) -> Any:
+    field = (str(column.name), _type(column))
+    return (*field, _ADDED[column]) if column in _ADDED else field
 
 
 def _type(column: Column[Any]) -> Any:

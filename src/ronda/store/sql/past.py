@@ -4,10 +4,10 @@ from typing import Any
 
 from sqlalchemy import Row, Select, select
 
-from ronda.model import State
 from ronda.store.sql import summary
 from ronda.store.sql.engines import Database
 from ronda.store.sql.schema import history, schedule
+from ronda.store.sql.states import STATES
 from ronda.store.sql.summary import Change, Latency, Seen, Uptime
 
 LONGEST = 100_000  # results that are read for a summary, the newest
@@ -81,5 +81,5 @@ def _chain(target_id: int, since: float, until: float) -> Select[Any]:
 
 
 def _seen(row: Row[Any]) -> Seen:
-    values: Any = (*row[:2], State(row.state), State(row.standing), *row[4:])
+    values: Any = (*row[:2], STATES[row.state], STATES[row.standing], *row[4:])
     return Seen(*values)

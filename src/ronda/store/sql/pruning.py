@@ -9,6 +9,7 @@ from msgspec import Struct
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Delete,
     Table,
     and_,
     delete,
@@ -27,6 +28,8 @@ from ronda.store.sql.schema import (
     metadata,
     request,
     robots,
+    round_,
+    round_result,
     schedule,
     server,
     target,
@@ -47,6 +50,7 @@ class Pruned(Struct, frozen=True):
     hosts: int
     servers: int
     robots: int
+    rounds: int = 0
 
 
 def prune(database: Database, now: float, retention: float) -> Pruned:
@@ -59,6 +63,7 @@ def prune(database: Database, now: float, retention: float) -> Pruned:
         hosts=_unused(database, host, _host_unused(now)),
         servers=_unused(database, server, _server_unused(now)),
         robots=_unused(database, robots, robots.c.at < now - ROBOTS_AGE),
+        rounds=_rounds(database, now - retention),
     )
 
 
@@ -144,6 +149,42 @@ def _slices(database: Database, end: int) -> Iterator[tuple[int, int]]:
             return
         yield low, high
         low = high
+
+
+def _rounds(database: Database, before: float) -> int:
+    """Forget old rounds with what they found; how many.
+
+    The newest of each name stays, but not what it found: when the next one of that name
+    is due goes by it.
+    """
+    old = select(round_.c.id).where(round_.c.ended_at < before)
+    with database.reading() as connection:
+        numbers = connection.scalars(old.order_by(round_.c.id)).all()
+        last = connection.scalar(select(func.max(round_.c.id)))
+    gone = 0
+    for number in numbers:
+        while _found(database, number):
+            time.sleep(PAUSE)
+        if number != last:  # or SQLite would use its number again
+            with database.writing() as connection:
+                gone += connection.execute(_older(number)).rowcount
+    return gone
+
+
+def _found(database: Database, number: int) -> int:
+    """Take out some of what a round found; how much."""
+    targets = select(round_result.c.target_id).where(round_result.c.round_id == number)
+    with database.writing() as connection:
+        some = connection.scalars(targets.limit(SLICE)).all()
+        mine = round_result.c.round_id == number, round_result.c.target_id.in_(some)
+        return connection.execute(delete(round_result).where(*mine)).rowcount
+
+
+def _older(number: int) -> Delete:
+    """A round is taken out, if there is a newer one of its name."""
+    newer = round_.alias("newer")
+    same = newer.c.name == round_.c.name, newer.c.started_at > round_.c.started_at
+    return delete(round_).where(round_.c.id == number, exists().where(*same))
 
 
 def _host_unused(now: float) -> ColumnElement[bool]:

@@ -4,13 +4,23 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from msgspec import Struct
-from sqlalchemy import ColumnElement, Select, exists, not_, select
+from sqlalchemy import ColumnElement, Select, exists, not_, or_, select
 
 from ronda.model import State
 from ronda.store.sql.containing import Contains
-from ronda.store.sql.schema import host, label, owner, schedule, target, watch
+from ronda.store.sql.schema import (
+    history,
+    host,
+    label,
+    owner,
+    schedule,
+    target,
+    watch,
+)
 
 Sort = Literal["added", "changed", "checked"]
+Choose = Literal["", "new", "failed", "unanswered"]
+FAILING = (State.BROKEN.value, State.TEMPORARY.value, State.BLOCKED.value)
 
 
 class Query(Struct, frozen=True, kw_only=True):
@@ -30,6 +40,9 @@ class Query(Struct, frozen=True, kw_only=True):
     enabled: bool | None = None
     acknowledged: bool | None = None  # by the owner who asks, or else by anybody
     flapping: bool | None = None
+    kind: str | None = None
+    # Never checked, failed the last time, or gave no answer then; empty: whichever.
+    choose: Choose = ""
     sort: Sort = "added"
     descending: bool = False
     after: str = ""  # `next` of the page before
@@ -39,14 +52,15 @@ class Query(Struct, frozen=True, kw_only=True):
     def is_of_checks(self) -> bool:
         """Whether it takes a schedule to answer it."""
         asked = (self.checked_after, self.checked_before, self.flapping)
-        return self.sort == "checked" or any(one is not None for one in asked)
+        of_order = self.sort == "checked" or bool(self.choose)
+        return of_order or any(one is not None for one in asked)
 
     @property
     def is_of_targets(self) -> bool:
         """Whether it takes the targets themselves, and not only what is theirs."""
         asked = (self.state, self.host, self.scheme, self.reason, self.text)
         moments = (self.changed_after, self.changed_before)
-        marks = (self.enabled, self.acknowledged)
+        marks = (self.enabled, self.acknowledged, self.kind)
         return any(one is not None for one in (*asked, *moments, *marks))
 
 
@@ -89,11 +103,30 @@ def conditions(
     yield from _moments(query)
     if query.enabled is not None:
         yield target.c.enabled == query.enabled
+    if query.kind is not None:
+        yield target.c.kind == query.kind
+    if query.choose:
+        yield _chosen(query.choose)
     if query.flapping is not None:
         yield schedule.c.flapping == query.flapping
     if query.acknowledged is not None:
         known = _acknowledged(owner_id)
         yield known if query.acknowledged else not_(known)
+
+
+def _chosen(choose: Choose) -> ColumnElement[bool]:
+    """By what the last check of a target found."""
+    if choose == "new":
+        return schedule.c.last_check_at == 0
+    if choose == "failed":
+        # Of a failure that is not confirmed yet its state does not tell.
+        return or_(target.c.state.in_(FAILING), schedule.c.failures > 0)
+    unanswered: ColumnElement[bool] = exists().where(
+        history.c.id == schedule.c.last_result,
+        history.c.status == 0,
+        history.c.state != State.OK.value,
+    )
+    return unanswered
 
 
 def watched_by(owner_id: Any) -> ColumnElement[bool]:

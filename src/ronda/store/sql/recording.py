@@ -26,7 +26,8 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
-from ronda.store.sql.bulk import Change, Each, Row
+from ronda.store.sql import visiting
+from ronda.store.sql.bulk import POSTGRES, Change, Each, Row, append
 from ronda.store.sql.lists import is_postgres
 from ronda.store.sql.schema import history, hour, round_, schedule, target
 from ronda.store.sql.sheets import Sheet
@@ -49,13 +50,12 @@ given = Table(
     prefixes=["TEMPORARY"],
     postgresql_on_commit="DELETE ROWS",
 )
-_POSTGRES: Any = postgresql.dialect()  # type: ignore[no-untyped-call]
 # Rows are looked up one by one: to read all of a table for a thousand of them may look
 # cheaper than it is.
 _PREPARE = (
     "SET LOCAL jit = off; SET LOCAL enable_hashjoin = off;"
     " SET LOCAL enable_mergejoin = off;"
-    f" {CreateTable(given, if_not_exists=True).compile(dialect=_POSTGRES)}"
+    f" {CreateTable(given, if_not_exists=True).compile(dialect=POSTGRES)}"
 )
 
 
@@ -77,8 +77,9 @@ def write(connection: Connection, sheet: Sheet) -> None:
     """
     if sheet.schedule:
         _write_schedule(connection, sheet.schedule)
-        _append(connection, history, sheet.history)
+        append(connection, history, sheet.history)
         _write_targets(connection, sheet.targets)
+        visiting.write(connection, sheet)
 
 
 def count(connection: Connection, sheets: Sequence[Sheet], now: float) -> None:
@@ -123,7 +124,8 @@ def _moved(new: Mapping[str, Any]) -> Update:
     ]
     names = ("next_due", "last_check_at", "failures", "repeats", "flap", "flapping")
     values = {name: new[name] for name in (*names, "last_result")}
-    return update(schedule).where(*as_known).values(values | {"round_id": null()})
+    no_round = {"round_id": null(), "was_due": null()}
+    return update(schedule).where(*as_known).values(values | no_round)
 
 
 _AT_ONCE = _moved(dict(given.c.items()))
@@ -136,32 +138,12 @@ _EACH = Each(
 def _write_schedule(connection: Connection, rows: Sequence[Row]) -> None:
     if is_postgres(connection):
         # Those of a turn's earlier rows that are still there match nothing any more.
-        _append(connection, given, rows)
+        append(connection, given, rows)
         written = connection.execute(_AT_ONCE).rowcount
     else:
         written = _EACH.run(connection, rows)
     if written != len(rows):
         raise StaleError
-
-
-def _append(connection: Connection, table: Table, rows: Sequence[Row]) -> None:
-    """Insert rows with all of their columns."""
-    if not is_postgres(connection):
-        marks = ", ".join("?" * len(table.columns))
-        sql = f"INSERT INTO {table.name} VALUES ({marks})"  # noqa: S608  # our own
-        connection.exec_driver_sql(sql, list(rows))
-        return
-    driver: Any = connection.connection.driver_connection
-    into = f"COPY {table.name} FROM STDIN (FORMAT BINARY)"
-    with driver.cursor() as cursor, cursor.copy(into) as copy:
-        copy.set_types(_types(table))
-        for row in rows:
-            copy.write_row(row)
-
-
-@cache
-def _types(table: Table) -> list[str]:
-    return [column.type.compile(_POSTGRES).lower() for column in table.columns]
 
 
 _TOLD = (

@@ -12,7 +12,9 @@ from ronda.store.sql.schema import (
     label,
     request,
     schedule,
+    service,
     target,
+    task_result,
     watch,
 )
 from ronda.store.sql.tallies import move
@@ -49,9 +51,8 @@ def unwatch(connection: Connection, owner_id: int, keys: Collection[int]) -> int
 
 
 def _remove(connection: Connection, targets: Collection[int]) -> None:
-    """Drop all rows of targets but their history, which is dropped when it is old."""
-    for column in (request.c.target_id, label.c.target_id, schedule.c.target_id):
-        connection.execute(
-            delete(column.table).where(among(connection, column, targets))
-        )
+    """Drop all rows of targets but what was found: that is dropped when it is old."""
+    for table in (request, label, schedule, service, task_result):
+        these = among(connection, table.c.target_id, targets)
+        connection.execute(delete(table).where(these))
     connection.execute(delete(target).where(among(connection, target.c.id, targets)))

@@ -153,9 +153,9 @@ target = Table(
     sqlite_autoincrement=True,
 )
 
-# What is a target's own (schedule, watch, label) has no foreign key to it: PostgreSQL
-# took 43 % of an import to look each up. Its rows come and go with it, and whoever adds
-# or removes is alone (`locking.alone`); `ronda db check` looks at them all.
+# What is a target's own (schedule, watch, label and others) has no foreign key to it:
+# PostgreSQL took 43 % of an import to look each up. Its rows come and go with it, and
+# who adds or removes is alone (`locking.alone`); `ronda db check` looks at them all.
 
 # When a target was checked, and when it is next: moves at every check.
 schedule = Table(
@@ -171,6 +171,8 @@ schedule = Table(
     Column("flapping", Boolean, nullable=False, server_default=text("false")),
     Column("last_result", Id),  # its newest row in history
     Column("round_id", Id),  # that it is checked for
+    # When it would be due without its round: `next_due` is its place in that one.
+    Column("was_due", Moment),
     Index("schedule_due", "server_id", "next_due"),
     _partial("schedule_flapping", "target_id", where=FLAPPING),
     # None of last_check_at: it took 40 % of the speed of the ledger (9,300 results/s to
@@ -243,6 +245,34 @@ label = Table(
     sqlite_with_rowid=False,
 )
 
+# What is known of a target that has a plan, beside its URL.
+service = Table(
+    "service",
+    metadata,
+    Column("target_id", Id, primary_key=True, autoincrement=False),
+    Column("description", Text, nullable=False, server_default=""),
+    Column("type", Text, nullable=False, server_default=""),  # WMS, WFS, …
+    Column("version", Text, nullable=False, server_default=""),
+    Column("uuid", Text, nullable=False, server_default=""),
+)
+
+# What each task of a plan found last; those of before are in `history`, packed.
+task_result = Table(
+    "task_result",
+    metadata,
+    Column("target_id", Id, primary_key=True, autoincrement=False),
+    Column("task", Text, primary_key=True),
+    Column("place", Integer, nullable=False),  # in the order of the plan
+    Column("at", Moment, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("data", Text, nullable=False),
+    Column("output", Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+
 # Visits under way that another process must carry on, for it holds their next server.
 request = Table(
     "request",
@@ -265,7 +295,26 @@ round_ = Table(
     Column("ended_at", Moment),
     Column("total", BigInteger, nullable=False, server_default="0"),
     Column("done", BigInteger, nullable=False, server_default="0"),
+    Column("starter", Text, nullable=False, server_default=""),  # who began it
+    Column("words", Text, nullable=False, server_default=""),  # which targets
+    Column("stopped_at", Moment),  # None: it was not
+    # Seconds over which it is spread.
+    Column("window", Double, nullable=False, server_default="0"),
     Index("round_name", "name", "started_at", unique=True),
+)
+
+# What a round found: kept for as long as the round, though the target be removed.
+round_result = Table(
+    "round_result",
+    metadata,
+    Column("round_id", Id, primary_key=True, autoincrement=False),
+    Column("target_id", Id, primary_key=True, autoincrement=False),
+    Column("at", Moment, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 robots = Table(

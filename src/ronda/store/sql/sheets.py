@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from ronda.model import Result, Standing, State
 from ronda.store.sql import evidence
 from ronda.store.sql.texts import is_legible, legible
-from ronda.store.sql.values import Due, Entry
+from ronda.store.sql.values import URL_KIND, URL_TASK, Due, Entry
 
 HOUR = 3600  # seconds
 CHANGE, DISABLED, ENABLED = "change", "disabled", "enabled"  # kinds of notices
@@ -82,6 +82,9 @@ class Sheet:
         self.history: list[tuple[object, ...]] = []
         self.targets: list[tuple[object, ...]] = []
         self.told: list[Told] = []
+        self.tasks: list[tuple[object, ...]] = []
+        self.cleared: list[int] = []  # targets whose tasks found something else before
+        self.found: list[tuple[object, ...]] = []  # for rounds
         self.rounds: Counter[int] = Counter()
         self.hours: dict[int, tuple[int, int]] = {}
 
@@ -94,6 +97,7 @@ class Sheet:
             number: of its row in the history.
         """
         due, standing, result, at = entry.due, entry.standing, entry.result, entry.at
+        task = entry.task or result.task or URL_TASK
         # What was switched off meanwhile stays so, and so does what was switched on.
         next_due = entry.next_due
         if now.next_due is None or (next_due is None and now.enabled):
@@ -117,7 +121,7 @@ class Sheet:
             (
                 number,
                 due.id,
-                entry.task,
+                task,
                 at,
                 WORDS[result.verdict],
                 WORDS[standing.state],
@@ -130,11 +134,31 @@ class Sheet:
                 evidence.pack(result),
             )
         )
+        if result.tasks or due.kind != URL_KIND:
+            self._add_tasks(due.id, at, result)
         if now.round is not None:
             self.rounds[now.round] += 1
+            words = (WORDS[result.verdict], result.reason, task, result.message)
+            self.found.append((now.round, due.id, at, *words))
         hour = floor(at / HOUR)
         first, last = self.hours.get(hour, (number, number))
         self.hours[hour] = min(first, number), max(last, number)
+
+    def _add_tasks(self, target: int, at: float, result: Result) -> None:
+        """Enter what each task found, in the place of what they found before.
+
+        A visit that did not come to its end for a fault of ours says nothing of the
+        tasks that it did not come to.
+        """
+        if result.verdict is not State.UNKNOWN:
+            self.cleared.append(target)
+        rows: dict[str, tuple[object, ...]] = {}  # a plan may name a task twice
+        for place, one in enumerate(result.tasks):
+            words = (WORDS[one.state], legible(one.reason), legible(one.message))
+            more = (one.seconds, legible(one.data), legible(one.output))
+            name = legible(one.task)
+            rows[name] = (target, name, place, at, *words, *more)
+        self.tasks.extend(rows.values())
 
     def change(self, entry: Entry, now: Current) -> None:
         """Enter what a result changes of its target, and who is to hear of it."""
@@ -174,9 +198,11 @@ def _legible(entry: Entry) -> Entry:
     result, standing = entry.result, entry.standing
     # All at once, for nearly all are so.
     words = result.reason + result.message + standing.reason + standing.message
-    if is_legible(words):
+    if is_legible(words + result.task + entry.task):
         return entry
-    return replace(entry, result=_in_words(result), standing=_in_words(standing))
+    result = replace(_in_words(result), task=legible(result.task))
+    words = legible(entry.task)
+    return replace(entry, result=result, standing=_in_words(standing), task=words)
 
 
 def _in_words(found: Said) -> Said:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import Connection, Row, case, select, update
+from sqlalchemy import ColumnElement, Connection, Row, case, func, select, update
 
 from ronda.store.sql.engines import Database
 from ronda.store.sql.homes import pull
@@ -15,6 +15,7 @@ from ronda.store.sql.schema import schedule, target
 GUARD = 3600.0  # seconds in which a target is not checked again, unless it is forced
 # What says that a target was disabled by its failures, and is enabled by a good check.
 FAILURES = "failures"
+BY_A_PERSON = f"{FAILURES}, says a person"
 
 
 class Asked(Struct, frozen=True):
@@ -31,9 +32,23 @@ def enable(database: Database, keys: Iterable[int], now: float) -> int:
 
 
 def disable(database: Database, keys: Iterable[int], why: str) -> int:
-    """Check targets no longer; how many of them there are."""
-    words = f"{FAILURES}, says a person" if why == FAILURES else why
+    """Check targets no longer; how many of them there are.
+
+    Without a reason, that of those which are disabled already stays.
+    """
+    words = BY_A_PERSON if why == FAILURES else why
     return sum(insist(database, _disable, some, words) for some in chunks(keys))
+
+
+def disabled(database: Database, keys: Iterable[int]) -> int:
+    """How many of some targets are not checked."""
+    off = select(func.count()).select_from(target).where(~target.c.enabled)
+    with database.reading() as connection:
+        counts = (
+            connection.scalar(off.where(among(connection, target.c.key, some)))
+            for some in chunks(keys)
+        )
+        return sum(filter(None, counts))
 
 
 def check_now(
@@ -73,10 +88,16 @@ def _enable(connection: Connection, keys: Sequence[int], now: float) -> int:
 def _disable(connection: Connection, keys: Sequence[int], why: str) -> int:
     rows = _held(connection, keys)
     these = among(connection, target.c.id, [row.id for row in rows])
-    off = {"enabled": False, "why_disabled": why}
+    off = {"enabled": False, "why_disabled": why or _known_reason()}
     connection.execute(update(target).where(these).values(off))
     _plan(connection, rows, {"next_due": None})
     return len(rows)
+
+
+def _known_reason() -> ColumnElement[str]:
+    """Why a target is disabled; by its failures no longer, but by a person."""
+    why = target.c.why_disabled
+    return case((target.c.enabled, ""), (why == FAILURES, BY_A_PERSON), else_=why)
 
 
 def _check(
@@ -99,7 +120,7 @@ def _check(
         "next_due": case((overdue, schedule.c.next_due), else_=now)
     }
     if round_id is not None:
-        values["round_id"] = round_id
+        values |= {"round_id": round_id, "was_due": was_due()}
     _plan(connection, wanted, values)
     never = {row.id for row in idle}
     return Asked(
@@ -107,6 +128,15 @@ def _check(
         [row.url for row in fresh if row.id not in never],
         [row.url for row in idle],
     )
+
+
+def was_due() -> ColumnElement[float | None]:
+    """When a target that is marked for a round is due without it.
+
+    Of one that was marked before, the place in that round says nothing of it.
+    """
+    marked = schedule.c.round_id.is_not(None)
+    return case((marked, schedule.c.was_due), else_=schedule.c.next_due)
 
 
 def _held(connection: Connection, keys: Sequence[int]) -> Sequence[Any]:

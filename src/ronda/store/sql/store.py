@@ -16,6 +16,7 @@ from ronda.store.sql.owners import Owners
 from ronda.store.sql.past import Past
 from ronda.store.sql.robots import RobotsFiles
 from ronda.store.sql.rounds import Rounds
+from ronda.store.sql.services import Services
 from ronda.store.sql.transfer import Transfer
 from ronda.store.sql.upkeep import Upkeep
 from ronda.store.sql.watching import Watches
@@ -104,6 +105,11 @@ class Store:
     def rounds(self) -> Rounds:
         """Visits that were started together."""
         return Rounds(self.database)
+
+    @cached_property
+    def services(self) -> Services:
+        """Targets that have a plan, and what their tasks found."""
+        return Services(self.database)
 
     @cached_property
     def transfer(self) -> Transfer:

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
 from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ronda.store.sql.schema import EVERYBODY, tally, target, watch
+from ronda.store.sql.schema import EVERYBODY, owner, tally, target, watch
 
 
 def move(connection: Connection, changes: Mapping[tuple[int, str], int]) -> None:
@@ -17,9 +18,9 @@ def move(connection: Connection, changes: Mapping[tuple[int, str], int]) -> None
     transaction does: so nobody waits for another in a circle, and nobody for long.
     """
     sql = _add(postgres=connection.dialect.name == "postgresql")
-    for (owner, state), change in sorted(changes.items()):
+    for (who, state), change in sorted(changes.items()):
         if change:
-            values = {"owner_id": owner, "state": state, "number": change}
+            values = {"owner_id": who, "state": state, "number": change}
             connection.execute(sql, values)
 
 
@@ -42,7 +43,7 @@ def counted(connection: Connection) -> dict[tuple[int, str], int]:
         .group_by(watch.c.owner_id, target.c.state)
     )
     found = {(EVERYBODY, state): n for state, n in connection.execute(everybody)}
-    return found | {(owner, state): n for owner, state, n in connection.execute(owners)}
+    return found | {(who, state): n for who, state, n in connection.execute(owners)}
 
 
 def kept(connection: Connection) -> dict[tuple[int, str], int]:
@@ -51,12 +52,33 @@ def kept(connection: Connection) -> dict[tuple[int, str], int]:
     return {(row.owner_id, row.state): row.number for row in rows}
 
 
+class Size(Struct, frozen=True):
+    """An owner, and how many targets he watches."""
+
+    owner_id: int
+    name: str
+    number: int
+
+
+def sizes(connection: Connection) -> list[Size]:
+    """Those of all owners, as they came."""
+    number = func.coalesce(func.sum(tally.c.number), 0)
+    rows = (
+        select(owner.c.id, owner.c.name, number)
+        .outerjoin(tally, tally.c.owner_id == owner.c.id)
+        .group_by(owner.c.id, owner.c.name)
+        .order_by(owner.c.id)
+    )
+    # A sum is a decimal number to PostgreSQL.
+    return [Size(id_, name, int(n)) for id_, name, n in connection.execute(rows)]
+
+
 def recount(connection: Connection) -> None:
     """Keep what is counted."""
     connection.execute(delete(tally))
     rows = [
-        {"owner_id": owner, "state": state, "number": number}
-        for (owner, state), number in counted(connection).items()
+        {"owner_id": who, "state": state, "number": number}
+        for (who, state), number in counted(connection).items()
     ]
     if rows:
         connection.execute(insert(tally), rows)

@@ -5,6 +5,7 @@ from msgspec import Struct
 from ronda.model import Result, Standing, State, Visit
 
 URL_TASK = "url"  # the one task of a target that is a URL
+URL_KIND = "url"  # the kind of a target that has no plan
 
 # -- claims --------------------------------------------------------------------
 
@@ -19,6 +20,7 @@ class Due(Struct, frozen=True, gc=False):
     last_result: int | None = None
     every: float | None = None  # seconds between checks; None: by the rules
     round: int | None = None
+    kind: str = URL_KIND  # by which it has a plan, or none
     owners: tuple[str, ...] = ()  # only when asked for
     labels: tuple[str, ...] = ()
 
@@ -64,7 +66,7 @@ class Entry(Struct, frozen=True):
     next_due: float | None
     notices: tuple[str, ...] = ()  # kinds: change, disabled, enabled, flapping, …
     request: int = 0  # the queued visit that it ends; 0: none
-    task: str = URL_TASK
+    task: str = ""  # that the result is of; empty: that which the result names
 
 
 class HandedOver(Struct, frozen=True):
@@ -98,6 +100,44 @@ class Written(Struct, frozen=True):
 
     # Targets of servers that are no longer held: nothing of their results was written.
     refused: tuple[int, ...] = ()
+
+
+# -- rounds --------------------------------------------------------------------
+
+
+class Round(Struct, frozen=True):
+    """How far a round is."""
+
+    id: int
+    name: str
+    started_at: float
+    ended_at: float | None
+    total: int
+    done: int
+    starter: str = ""  # who began it
+    words: str = ""  # which targets, for people
+    stopped_at: float | None = None  # None: it was not
+    window: float = 0.0  # seconds over which it is spread
+
+
+class RoundResult(Struct, frozen=True, gc=False):
+    """What a round found of a target."""
+
+    target_id: int
+    url: str  # empty: the target was removed since
+    at: float
+    state: State
+    reason: str
+    task: str
+    message: str
+
+
+class Left(Struct, frozen=True, gc=False):
+    """A target that a round is still to check."""
+
+    target_id: int
+    url: str
+    due: float  # its place in the order
 
 
 # -- people --------------------------------------------------------------------

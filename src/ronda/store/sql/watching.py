@@ -72,13 +72,46 @@ class Watches:
             insist(self._database, _mark, owner_id, some) for some in chunks(keys)
         )
 
+    def numbers(self, keys: Iterable[int]) -> list[int]:
+        """The ids of targets, in the order of their keys; of those that there are."""
+        wanted = list(keys)
+        found: dict[int, int] = {}
+        with self._database.reading() as connection:
+            for some in chunks(wanted):
+                sql = select(target.c.key, target.c.id)
+                sql = sql.where(among(connection, target.c.key, some))
+                found |= {row.key: row.id for row in connection.execute(sql)}
+        return [found[key] for key in wanted if key in found]
+
     def enable(self, keys: Iterable[int], now: float) -> int:
         """Check targets again, from now on; how many of them there are."""
         return steering.enable(self._database, keys, now)
 
     def disable(self, keys: Iterable[int], why: str = "") -> int:
-        """Check targets no longer, until somebody enables them; how many there are."""
+        """Check targets no longer, until somebody enables them; how many there are.
+
+        Without a reason, that of those which are disabled already stays.
+        """
         return steering.disable(self._database, keys, why)
+
+    def disabled(self, keys: Iterable[int]) -> int:
+        """How many of some targets are not checked."""
+        return steering.disabled(self._database, keys)
+
+    def every(self, targets: Iterable[int]) -> dict[int, float]:
+        """How many seconds are between checks, by the numbers of targets.
+
+        Those of which nobody has said it are left out: they go by the rules.
+        """
+        said = select(target.c.id, target.c.every).where(target.c.every.is_not(None))
+        with self._database.reading() as connection:
+            return {
+                row.id: row.every
+                for some in chunks(targets)
+                for row in connection.execute(
+                    said.where(among(connection, target.c.id, some))
+                )
+            }
 
     def check_now(
         self,

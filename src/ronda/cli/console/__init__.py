@@ -1,0 +1,1 @@
+"""`ronda console`: the client of the control socket."""

@@ -1,0 +1,153 @@
+"""Visits with a plan: begun by the turns of their rounds, counted out when they end."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from ronda.model import Service, Standing
+from ronda.store.sql.values import Due
+from ronda.workers.planned import AT_ONCE, Planned
+
+
+def due(number: int, round_: int | None = None) -> Due:
+    return Due(number, f"http://h{number}.test/", 1, Standing(), round=round_)
+
+
+def some(count: int, round_: int | None = None, first: int = 0) -> list[Any]:
+    numbers = range(first, first + count)
+    return [(due(number, round_), Service(number)) for number in numbers]
+
+
+class Story:
+    """What began, in order; whoever plays ends it."""
+
+    def __init__(self, workers: int = 3, batch: int = 2) -> None:
+        self.planned = Planned(workers, batch, lambda: 1000.0)
+        self.begun: list[int] = []
+        self.dropped: list[str] = []
+        self.planned.begin = self._begin
+        self.planned.dropped = self.dropped.append
+        self.ends_at_once = False
+
+    def _begin(self, one: Due, _service: Service) -> None:
+        self.begun.append(one.id)
+        if self.ends_at_once:
+            self.planned.left(one.url)
+
+
+def play(story: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    asyncio.run(story())
+
+
+def test_no_more_begin_than_there_are_workers() -> None:
+    async def story() -> None:
+        played = Story(workers=3)
+        played.planned.offer(some(10))
+
+        assert played.begun == [0, 1]  # nine tenths of three
+        assert played.planned.waiting == 8
+        assert [one.due.id for one in played.planned.running()] == [0, 1]
+
+    play(story)
+
+
+def test_the_end_of_one_lets_the_next_begin() -> None:
+    async def story() -> None:
+        played = Story(workers=3)
+        played.planned.offer(some(10))
+
+        played.planned.left("http://h0.test/")
+
+        assert played.begun == [0, 1, 2]
+
+    play(story)
+
+
+def test_ten_thousand_that_end_at_once_neither_recurse_nor_hold_up_the_loop() -> None:
+    async def story() -> None:
+        played = Story(workers=50, batch=10)
+        played.ends_at_once = True
+        turns = 0
+        played.planned.offer(some(10_000))
+        assert len(played.begun) <= AT_ONCE
+        while len(played.begun) < 10_000:
+            await asyncio.sleep(0)
+            turns += 1
+
+        assert turns >= 10_000 / AT_ONCE - 1
+        assert played.planned.running() == []
+        assert played.planned.standings() == []
+
+    play(story)
+
+
+def test_rounds_take_turns() -> None:
+    async def story() -> None:
+        played = Story(workers=10, batch=2)
+        played.planned.offer([*some(4, 1), *some(4, 2, first=100)])
+
+        assert played.begun == [0, 1, 100, 101, 2, 3, 102, 103]
+
+    play(story)
+
+
+def test_a_round_that_was_stopped_begins_nothing_more() -> None:
+    async def story() -> None:
+        played = Story(workers=2, batch=2)
+        played.planned.offer([*some(4, 1), *some(2, None, first=100)])
+        assert played.begun == [0, 1]
+
+        played.planned.keep({7})
+
+        assert played.dropped == ["http://h2.test/", "http://h3.test/"]
+        played.planned.left("http://h0.test/")
+        assert played.begun == [0, 1, 100]
+
+    play(story)
+
+
+def test_a_round_that_is_under_way_is_kept() -> None:
+    async def story() -> None:
+        played = Story(workers=1)
+        played.planned.offer(some(4, 1))
+
+        played.planned.keep({1})
+
+        assert played.dropped == []
+        assert played.planned.waiting == 3
+
+    play(story)
+
+
+def test_what_was_begun_elsewhere_is_nobodys_turn() -> None:
+    async def story() -> None:
+        played = Story()
+        played.planned.left("http://elsewhere.test/")
+
+        assert played.planned.running() == []
+
+    play(story)
+
+
+def test_it_is_known_which_task_is_under_way() -> None:
+    async def story() -> None:
+        played = Story()
+        played.planned.offer(some(1))
+        played.planned.at("http://h0.test/", "url_status_codes")
+        played.planned.at("http://elsewhere.test/", "url_status_codes")
+
+        [one] = played.planned.running()
+        assert (one.task, one.begun_at) == ("url_status_codes", 1000.0)
+
+    play(story)
+
+
+def test_at_the_end_nothing_more_begins() -> None:
+    async def story() -> None:
+        played = Story()
+        played.planned.stopped = True
+        played.planned.offer(some(3))
+
+        assert played.begun == []
+
+    play(story)
