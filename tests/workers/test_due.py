@@ -37,7 +37,7 @@ class Desk:
         self._seconds = seconds
 
     async def insist(self, *_: Any) -> Any:
-        return [], [], self._seconds, {}
+        return [], [], self._seconds, {}, set()
 
 
 def feed(seconds: float, clock: FakeClock) -> DueFeed:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ronda.model import Service, Standing
 from ronda.store.sql.values import Due
-from ronda.workers.planned import AT_ONCE, Planned
+from ronda.workers.planned import AHEAD, AT_ONCE, Planned
 
 
 def due(number: int, round_: int | None = None) -> Due:
@@ -138,6 +138,26 @@ def test_it_is_known_which_task_is_under_way() -> None:
 
         [one] = played.planned.running()
         assert (one.task, one.begun_at) == ("url_status_codes", 1000.0)
+
+    play(story)
+
+
+def test_when_much_waits_no_more_is_wanted_until_there_is_room() -> None:
+    async def story() -> None:
+        played = Story(workers=3, batch=2)
+        told: list[int] = []
+        played.planned.hungry = lambda: told.append(played.planned.waiting)
+        played.planned.offer(some(AHEAD + 2, 1))
+        assert played.planned.waiting == AHEAD
+        assert played.planned.is_full
+
+        played.planned.left("http://h0.test/")
+
+        assert told == [AHEAD - 1]
+        assert not played.planned.is_full
+        played.planned.offer(some(10, 2, first=10_000))
+        played.planned.keep({2})
+        assert told == [AHEAD - 1, 9]
 
     play(story)
 

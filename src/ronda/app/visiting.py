@@ -90,4 +90,5 @@ def join(
     planned.dropped = watch.drop
     run.reached = reached
     feed.planned = planned
+    planned.hungry = feed.poke
     watch.left = planned.left

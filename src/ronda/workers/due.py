@@ -94,6 +94,14 @@ class DueFeed:
                 self._watch.look()
                 await self._wait()
 
+    @property
+    def _is_full(self) -> bool:
+        """Whether so much waits for its round that only plain URLs are wanted.
+
+        Else a long round of slow visits would keep them from being claimed.
+        """
+        return self.planned is not None and self.planned.is_full
+
     async def _plain(self, found: list[Due]) -> list[Due]:
         """Those that are URLs and no more; the others begin by their plans."""
         if self.planned is None:
@@ -152,6 +160,7 @@ class DueFeed:
             count=count,
             held=set(held),
             details=self._watch.details,
+            plain=self._is_full,
         )
         return found, self._store.robots.load(_authorities(found), now)
 
@@ -198,10 +207,13 @@ class DueFeed:
             count=count,
             length=self._length,
             details=self._watch.details,
+            plain=self._is_full,
         )
         queued = store.claims.requests(process)
         next_due = store.claims.next_due(now)
         wait = inf if next_due is None else max(0.05, next_due - now)
+        if self._is_full:  # what is due first may be what there is no room for
+            wait = max(wait, TICK)
         due = [each for one in claimed for each in one.due]
         robots = store.robots.load(_authorities(due), now)
         live = {one.id for one in store.rounds.live()}

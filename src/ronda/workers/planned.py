@@ -10,6 +10,7 @@ from ronda.model import Service
 from ronda.store.sql.values import Due
 
 AT_ONCE = 100  # visits that are begun before others have their turn on the event loop
+AHEAD = 2000  # visits that wait in memory for their turn; then no more are claimed
 SCHEDULE = 0  # the round of what is due by the schedule, and by nobody's command
 
 
@@ -37,6 +38,7 @@ class Planned:
         self._later: asyncio.Handle | None = None
         self.begin: Callable[[Due, Service], None] = _nobody
         self.dropped: Callable[[str], None] = _unheard  # told what never begins
+        self.hungry: Callable[[], None] = _nobody_waits  # told when there is room again
         self.stopped = False
 
     def offer(self, found: Iterable[tuple[Due, Service]]) -> None:
@@ -53,7 +55,7 @@ class Planned:
         """Begin what may begin now; one that ends at once lets the next one begin."""
         if self._beginning or self.stopped:
             return  # whoever is at it goes on
-        self._beginning = True
+        self._beginning, was_full = True, self.is_full
         try:
             for number, (due, service) in self._rotation.begin(AT_ONCE):
                 del self._waiting[due.url]
@@ -62,6 +64,8 @@ class Planned:
                 self.begin(due, service)
         finally:
             self._beginning = False
+        if was_full and not self.is_full:
+            self.hungry()
         if self._rotation.is_free and self._later is None:
             self._later = self._loop.call_soon(self._go_on)
 
@@ -86,12 +90,15 @@ class Planned:
 
     def keep(self, live: Collection[int]) -> None:
         """Forget what waits for rounds that were stopped."""
+        was_full = self.is_full
         gone = [one.round for one in self._rotation if one.round not in live]
         for number in gone:
             if number != SCHEDULE:
                 for due, _ in self._rotation.drop(number):
                     del self._waiting[due.url]
                     self.dropped(due.url)
+        if was_full and not self.is_full:
+            self.hungry()
 
     # -- questions -------------------------------------------------------------------
 
@@ -104,6 +111,11 @@ class Planned:
         return list(self._under_way.values())
 
     @property
+    def is_full(self) -> bool:
+        """Whether there is no room for more."""
+        return len(self._waiting) >= AHEAD
+
+    @property
     def waiting(self) -> int:
         """How many visits wait for the turn of their round."""
         return len(self._waiting)
@@ -111,6 +123,10 @@ class Planned:
 
 def _nobody(_due: Due, _service: Service) -> None:
     """Nobody begins."""
+
+
+def _nobody_waits() -> None:
+    """Nobody wants to know."""
 
 
 def _unheard(_url: str) -> None:

@@ -33,7 +33,7 @@ from ronda.workers.crew import Crew, Fate, Member
 from ronda.workers.entrance import Entrance
 from ronda.workers.feedback import Feedback
 from ronda.workers.foreman import Foreman
-from ronda.workers.gate import Gate
+from ronda.workers.handover import NO_LEAVE, Handover
 from ronda.workers.hangs import Hangs, Held
 from ronda.workers.heirs import Heirs
 from ronda.workers.idle import Idle
@@ -55,8 +55,6 @@ Loop = Callable[["Run", Member], Coroutine[Any, Any, None]]
 
 log = logging.getLogger(__name__)
 
-LEAVE_TRIES = 20  # times that a robots.txt is tried which another process must ask for
-NO_LEAVE = 0.5  # seconds after which it is looked whether leave was given again
 CRAWLERS = 2  # so that small pages need not wait for a large one
 
 
@@ -92,7 +90,7 @@ class Run:
             parts.clock,
             self._idle.wake,
             parts.grants,
-            self._hand_over,
+            Handover(parts, self._balance, self._entrance),
         )
         self._feedback = Feedback(
             parts.frontier, self._addresses, parts.is_public, parts.clock, parts.log
@@ -182,34 +180,6 @@ class Run:
         if result is not None and self._memory is not None:
             self._memory.ended(result)
         self._balance.ended += 1
-
-    def _hand_over(self, host: str) -> None:
-        """Let another process have what is queued for a host that it holds."""
-        assert self._grants is not None  # noqa: S101  # who else would refuse
-        gate, now = self._entrance.gate, self._now()
-        items = self._frontier.dismiss(host, now)
-        for item in [*items, *(gate.dismiss(host) if gate is not None else ())]:
-            if not target_of(item).robots:
-                self._grants.hand_over(item)
-            elif isinstance(item, Visit) and item.hops:  # others wait for it here
-                self._wait_for_robots(item, gate, now)
-                continue
-            self._balance.ended += 1
-
-    def _wait_for_robots(self, visit: Visit, gate: Gate | None, now: float) -> None:
-        """A robots.txt was redirected to a server that another process holds.
-
-        It may be free soon. But that process may wait for one of ours, so after some
-        tries those who need the file are not asked for now.
-        """
-        if visit.attempts <= LEAVE_TRIES or gate is None:
-            again = replace(visit, attempts=visit.attempts + 1)
-            self._frontier.put(again, now, NO_LEAVE)
-            return
-        words = "its robots.txt is at a server that another process is asking"
-        answer = Answer(error=RESTING, error_text=words)
-        waiting = gate.learn(replace(visit, hops=()), answer, now)
-        self._entrance.let_go_on(list(waiting))
 
     # -- what a fetcher does -----------------------------------------------------------
 

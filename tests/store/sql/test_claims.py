@@ -293,6 +293,24 @@ class TestProcesses:
 
         assert inherited == {1: True, 2: False}
 
+    def test_what_has_a_plan_can_be_left_for_later(self, office: Office) -> None:
+        service, both = "http://b.test/", "http://a.test/service"
+        office.watch(A, service, both)
+        for number in (2, 3):
+            office.set(schema.target, number, kind="service")
+        ran = office.join()
+
+        found = office.claims.claim(ran, NOW, count=10, length=10, plain=True)
+
+        assert [due.url for one in found for due in one.due] == [A]
+        more = {"count": 10, "held": ()}
+        plain = office.claims.more(ran, found[0].id, NOW, **more, plain=True)
+        assert [due.url for due in plain] == [A]
+        rest = office.claims.more(ran, found[0].id, NOW, **more)
+        assert {due.url: due.kind for due in rest} == {A: "url", both: "service"}
+        [other] = office.claim(ran)
+        assert [due.url for due in other.due] == [service]
+
     def test_an_heir_that_asked_nobody_leaves_the_mark_to_the_next(
         self, office: Office
     ) -> None:

@@ -5,18 +5,29 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Select, Update, bindparam, select, update
+from sqlalchemy import Connection, Select, Update, bindparam, exists, select, update
 
 from ronda.store.sql import dues, paces
 from ronda.store.sql.bulk import PROCESS
 from ronda.store.sql.lists import is_listed, is_postgres, listed
-from ronda.store.sql.schema import server
+from ronda.store.sql.schema import schedule, server
 from ronda.store.sql.values import Claimed, Due
 
 
-def take(connection: Connection, process: int, now: float, count: int) -> Sequence[Any]:
-    """Servers that are the process's from now on, as they were before."""
-    rows = connection.execute(_free(), {"now": now, "count": count}).all()
+def take(
+    connection: Connection, process: int, now: float, count: int, *, plain: bool = False
+) -> Sequence[Any]:
+    """Servers that are the process's from now on, as they were before.
+
+    Args:
+        connection: a transaction.
+        process: whose they are.
+        now: epoch seconds.
+        count: of them, at most.
+        plain: only those at which something is due that has no plan.
+    """
+    values = {"now": now, "count": count}
+    rows = connection.execute(_free(plain=plain), values).all()
     if rows:
         held = _hold(postgres=is_postgres(connection))
         values = listed(connection, (row.id for row in rows))
@@ -26,11 +37,16 @@ def take(connection: Connection, process: int, now: float, count: int) -> Sequen
 
 
 @cache
-def _free() -> Select[Any]:
+def _free(*, plain: bool) -> Select[Any]:
     """Servers to be claimed."""
     now: Any = bindparam("now")
     free = server.c.holder.is_(None), server.c.due_at <= now, paces.may_be_asked(now)
     found = select(server).where(*free).order_by(server.c.due_at)
+    if plain:
+        there = schedule.c.server_id == server.c.id
+        due = schedule.c.next_due <= now
+        is_plain = dues.is_plain(schedule.c.target_id)
+        found = found.where(exists().where(there, due, is_plain))
     # What others are about to claim, or to change, is passed over.
     return found.limit(bindparam("count")).with_for_update(
         skip_locked=True, key_share=True
@@ -50,13 +66,14 @@ def described(
     length: int,
     *,
     details: bool,
+    plain: bool = False,
 ) -> list[Claimed]:
     """Servers with their hosts, and the targets of each that are due longest."""
     if not rows:
         return []
     numbers = [row.id for row in rows]
     hosts = paces.of_hosts(connection, numbers, now)
-    due = dues.at(connection, numbers, now, length) if length else []
+    due = dues.at(connection, numbers, now, length, plain=plain) if length else []
     if details:
         due = dues.with_details(connection, due)
     at: dict[int, list[Due]] = defaultdict(list)

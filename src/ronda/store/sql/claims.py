@@ -88,6 +88,7 @@ class Claims:
         length: int,
         details: bool = False,
         spare: int | None = None,
+        plain: bool = False,
     ) -> list[Claimed]:
         """Hold servers that are due, may be asked, and that nobody holds.
 
@@ -98,26 +99,37 @@ class Claims:
             length: targets of each that come with it, at most.
             details: with the owners and labels of targets.
             spare: targets in all, at most.
+            plain: only targets that have no plan.
         """
         if spare is not None:
             count = min(count, spare)
             length = min(length, spare // max(1, count))
         found = self._doubt.settled(self._database, process)
+        more = {"details": details, "plain": plain}
         if found is None:
-            found = self._claim(process, now, count, length, details=details)
+            found = self._claim(process, now, count, length, **more)
         if len(found) < count and self.bury():
             left = count - len(found)
-            found += self._claim(process, now, left, length, details=details)
+            found += self._claim(process, now, left, length, **more)
         return found
 
     def _claim(
-        self, process: int, now: float, count: int, length: int, *, details: bool
+        self,
+        process: int,
+        now: float,
+        count: int,
+        length: int,
+        *,
+        details: bool,
+        plain: bool,
     ) -> list[Claimed]:
         with self._database.writing() as connection:
             if count <= 0 or not processes.is_alive(connection, process):
                 return []
-            rows = claiming.take(connection, process, now, count)
-            found = claiming.described(connection, rows, now, length, details=details)
+            rows = claiming.take(connection, process, now, count, plain=plain)
+            found = claiming.described(
+                connection, rows, now, length, details=details, plain=plain
+            )
             self._doubt.begin(connection, process, found)
         self._doubt.end()
         return found
@@ -131,6 +143,7 @@ class Claims:
         count: int,
         held: Collection[int],
         details: bool = False,
+        plain: bool = False,
     ) -> list[Due]:
         """Further targets that are due of a server that the process holds.
 
@@ -141,12 +154,14 @@ class Claims:
             count: targets, at most.
             held: those under way, which are due until their results are written.
             details: with their owners and labels.
+            plain: only those that have no plan.
         """
         with self._database.reading() as connection:
             holder = select(server.c.holder).where(server.c.id == server_id)
             if connection.scalar(holder) != process:
                 return []
-            found = dues.at(connection, [server_id], now, count + len(held))
+            most = count + len(held)
+            found = dues.at(connection, [server_id], now, most, plain=plain)
             under_way = set(held)
             new = [due for due in found if due.id not in under_way][:count]
             return dues.with_details(connection, new) if details else new

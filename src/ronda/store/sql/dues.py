@@ -13,6 +13,7 @@ from sqlalchemy import (
     Select,
     bindparam,
     exists,
+    literal_column,
     select,
     true,
 )
@@ -23,7 +24,7 @@ from ronda.store.sql.lists import as_table, is_postgres, listed
 from ronda.store.sql.many import among
 from ronda.store.sql.schema import label, owner, request, schedule, target, watch
 from ronda.store.sql.states import STATES
-from ronda.store.sql.values import Due
+from ronda.store.sql.values import URL_KIND, Due
 
 # What `due_of` makes a value of, in its order.
 COLUMNS = (
@@ -61,35 +62,57 @@ def is_handed_over() -> ColumnElement[bool]:
 
 
 def at(
-    connection: Connection, servers: Sequence[int], now: float, length: int
+    connection: Connection,
+    servers: Sequence[int],
+    now: float,
+    length: int,
+    *,
+    plain: bool = False,
 ) -> list[Due]:
-    """The targets of servers that are due longest, at most so many of each."""
+    """The targets of servers that are due longest, at most so many of each.
+
+    Args:
+        connection: a transaction.
+        servers: where they live.
+        now: epoch seconds.
+        length: of each server.
+        plain: only those that have no plan.
+    """
     values = listed(connection, servers) | {"now": now, "length": length}
     if not is_postgres(connection):
-        return list(map(due_of, connection.execute(_among(), values).all()))
+        found = connection.execute(_among(plain=plain), values)
+        return list(map(due_of, found.all()))
     # As bytes: to write numbers as text and read them again takes half of the time.
     driver: Any = connection.connection.driver_connection
     with driver.cursor(binary=True) as cursor:
-        return list(map(due_of, cursor.execute(_lateral(), values).fetchall()))
+        sql = _lateral(plain=plain)
+        return list(map(due_of, cursor.execute(sql, values).fetchall()))
 
 
-def _first(servers: FromClause, columns: Iterable[str]) -> Select[Any]:
+def is_plain(target_id: ColumnElement[int]) -> ColumnElement[bool]:
+    """Whether a target has no plan."""
+    kind: ColumnElement[str] = literal_column(f"'{URL_KIND}'")
+    return exists().where(target.c.id == target_id, target.c.kind == kind)
+
+
+def _first(servers: FromClause, columns: Iterable[str], *, plain: bool) -> Select[Any]:
     """The first targets of a server in a list."""
     inner = schedule.alias("first_of")
     handed = exists().where(request.c.target_id == inner.c.target_id)
     due = inner.c.next_due <= bindparam("now")
-    return (
+    found = (
         select(*(inner.c[name] for name in columns))
         .where(inner.c.server_id == servers.c.id, due, ~handed)
         .order_by(inner.c.next_due)
         .limit(bindparam("length"))
     )
+    return found.where(is_plain(inner.c.target_id)) if plain else found
 
 
 @cache
-def _lateral() -> str:
+def _lateral(*, plain: bool) -> str:
     servers = as_table(postgres=True)
-    first = _first(servers, schedule.columns.keys()).lateral("first")
+    first = _first(servers, schedule.columns.keys(), plain=plain).lateral("first")
     columns = [
         first.c[column.name] if column.table is schedule else column
         for column in COLUMNS
@@ -106,13 +129,13 @@ def _lateral() -> str:
 
 
 @cache
-def _among() -> Select[Any]:
+def _among(*, plain: bool) -> Select[Any]:
     """The same for SQLite, which has nothing lateral, but looks this up row by row.
 
     PostgreSQL would read all of the table for each server.
     """
     servers = as_table(postgres=False)
-    first = _first(servers, ["target_id"]).correlate(servers)
+    first = _first(servers, ["target_id"], plain=plain).correlate(servers)
     return (
         select(*COLUMNS)
         .select_from(servers)
