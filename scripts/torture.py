@@ -46,7 +46,8 @@ def kills(count: int, engine: str, processes: int) -> None:
             print(
                 f"{engine}: {torture.kills} kills of {processes} processes, "
                 f"{len(site.asked()):,} requests, "
-                f"{sum(map(len, torture.history().values())):,} results, "
+                f"{sum(map(len, torture.history().values())):,} results "
+                f"({torture.left_behind:,} of those who were killed), "
                 f"{len(told.batches):,} batches told ({told.times.total():,} sent): "
                 "nothing lost, nothing doubled, nobody asked too early",
                 flush=True,

@@ -68,7 +68,9 @@ UNMEASURED = {"COVERAGE_PROCESS_START": ""}
 # Hops that lead to another host, which another process may hold.
 HOP = "location = /hop{} {{ return 302 http://{}:PORT/page0.html; }}"
 LOCATIONS = (
-    "location = /robots.txt { return 404; }",
+    # One that is there is kept in the store: who follows need not ask for it again, and
+    # is not killed before it comes to the pages.
+    r'location = /robots.txt { return 200 "User-agent: *\nAllow: /\n"; }',
     *(HOP.format(number, host) for number, host in enumerate(HOSTS)),
 )
 
@@ -143,6 +145,7 @@ class Torture:
         self.daemons: list[Daemon] = []
         self.kills = 0
         self.written: Counter[str] = Counter()  # results that daemons said are stored
+        self.left_behind = 0  # of those, by daemons that were killed then
         (folder / "torture.toml").write_text(SETTINGS)
         self.urls = self._targets()
 
@@ -182,7 +185,9 @@ class Torture:
             assert daemon.process.poll() is None, daemon.stop()
             daemon.kill()
         self.kills += 1
+        before = self.written.total()
         self._heard(daemon)
+        self.left_behind += self.written.total() - before
 
     def _one(self) -> Daemon:
         return self.daemons.pop(self.random.randrange(len(self.daemons)))
@@ -323,7 +328,7 @@ class Torture:
     def _nothing_lost(self) -> None:
         """Whatever a daemon said to be written is there."""
         history = self.history()
-        assert self.written
+        assert self.left_behind > self.kills / 2, "they were killed before any result"
         for url, count in self.written.items():
             assert count <= len(history[url]), (url, count, len(history[url]))
 
