@@ -234,6 +234,7 @@ class Progress(Struct, frozen=True):
     place: int = 0  # of the task that is under way
     begun_at: float = 0.0  # when that was begun; epoch seconds
     results: tuple[TaskResult, ...] = ()
+    asked: bool = False  # something was asked already: it goes before what is new
     over: bool = False  # no task is left
 
     @property
@@ -311,6 +312,7 @@ class Result(Struct, frozen=True, kw_only=True):
     evidence: str = ""  # of a fault of ours: the traceback
     task: str = ""  # of a plan: the one that the verdict is of
     tasks: tuple[TaskResult, ...] = ()  # all that had something to say, in order
+    whole: bool = False  # the plan came to its end, or to a fault
 
 
 class Standing(Struct, frozen=True, gc=False):

@@ -1,6 +1,7 @@
 """Services by the real command line and daemon: plans, programs, rounds, console."""
 
 import json
+import signal
 import stat
 import textwrap
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 from e2e.command import Ended
 from e2e.serving import NO_ROBOTS, Served, nobody_was_early, settings, until
 from ronda.model import State
-from servers.process import ADDRESSES
+from servers.process import ADDRESSES, free_ports
 from servers.site import Site
 
 SAMPLES = Path(__file__).parents[2] / "docs" / "tasks"
@@ -202,6 +203,125 @@ def test_a_task_can_be_tried_by_hand(small: Office, site: Site) -> None:
     assert "the title is: Fine" in good.out
     assert "404" in gone.out
     assert none.err.startswith("ronda: there is no task nothing")
+
+
+def test_a_slow_host_keeps_no_other_service_waiting(small: Office, site: Site) -> None:
+    slow = '[[politeness]]\nmatch = "127.0.0.1"\ninterval = 60.0\n'
+    small.set(settings(more=slow))
+    small.services(*(site.url(f"/page{n}.html", ADDRESSES[0]) for n in range(80)))
+    with small.serving():
+        until(lambda: bool(site.asked()), "nobody was asked")
+        small.services(site.url("/fine.html", ADDRESSES[1]), owner="other")
+        small.wait(81, State.OK)
+
+
+def test_what_is_added_at_a_host_that_is_busy_is_noticed_at_once(
+    small: Office, site: Site
+) -> None:
+    small.program("50_long.sh", LONG)
+    small.plan("timeout = 60.0\n")
+    small.services(site.url("/fine.html"))
+    with small.serving():
+        until((small.tasks / "began").exists, "it has not begun")
+        small.call("service", "add", site.url("/untitled.html"))
+        # The host has a gap, so one visit after the other: but the next one is known.
+        until(
+            lambda: small.said("STATS")["stats"]["visits"]["waiting"] == 1,
+            "nobody has noticed it",
+        )
+        (small.tasks / "over").touch()
+        small.wait(2, State.WARNING)
+
+
+LONG = """
+#!/bin/bash
+[ "$1" = identify ] && { echo '{long} {Takes its time}'; exit; }
+here=$(dirname "$0")
+touch "$here/began"
+until [ -e "$here/over" ]; do sleep 0.05; done
+echo 'ok {} {} {at last} {0}'
+"""
+AFTER = """
+#!/bin/bash
+[ "$1" = identify ] && { echo '{after} {Comes later}'; exit; }
+touch "$(dirname "$0")/after"
+"""
+
+
+def test_a_round_that_is_stopped_ends_its_visits_between_two_tasks(
+    office: Office, site: Site
+) -> None:
+    office.program("50_long.sh", LONG)
+    office.program("60_after.sh", AFTER)
+    office.plan("timeout = 60.0\n")
+    office.services(site.url("/fine.html"))
+    office.call("round", "start", "one")
+    with office.serving("--verbose") as daemon:
+        until((office.tasks / "began").exists, "it has not begun")
+        assert office.said("STOP")["code"] == "502"
+        until(lambda: bool(office.said("QUERY")["pending"]), "it is not pending")
+        (office.tasks / "over").touch()
+        daemon.line("round_stopped")
+
+    assert not (office.tasks / "after").exists()
+    assert office.tasks_of(1)["long"] == "ok"
+    assert office.shown(1)["state"] == State.UNKNOWN
+
+
+def test_settings_that_name_no_task_are_not_taken_over(
+    small: Office, site: Site
+) -> None:
+    small.services(site.url("/fine.html"))
+    with small.serving() as daemon:
+        small.wait(1, State.OK)
+        small.plan('\n[[plans]]\nkind = "service"\ntasks = ["nothing"]\n')
+        daemon.send(signal.SIGHUP)
+        daemon.line("going on with the settings as they were")
+        small.said("CHECK", "1")
+        until(lambda: small.round_ended("targets") is not None, "it does not go on")
+
+
+def test_signals_are_heard_while_programs_are_asked_who_they_are(
+    small: Office, site: Site
+) -> None:
+    small.program(
+        "50_slow.sh",
+        """
+        #!/bin/bash
+        touch "$(dirname "$0")/asked"
+        [ "$1" = identify ] && { sleep 2; echo '{slow} {Slow to answer}'; }
+        """,
+    )
+    small.services(site.url("/fine.html"))
+    with small.serving() as daemon:
+        until((small.tasks / "asked").exists, "nobody was asked")
+        daemon.send(signal.SIGTERM)
+
+        assert daemon.process.wait(30) == 0
+
+
+def test_owners_have_only_their_own_checked_over_tcp(small: Office, site: Site) -> None:
+    token = small.json("owner", "add", "dgt")["token"]
+    small.services(site.url("/fine.html"))
+    small.services(site.url("/untitled.html", ADDRESSES[1]), owner="other")
+    [held] = free_ports(1)
+    port = held.number
+    small.plan(f'\n[control]\nlisten = "127.0.0.1:{port}"\n')
+    with small.serving():
+        small.wait(2, State.OK)
+
+        def said(*command: str) -> dict[str, Any]:
+            where = ("--tcp", f"127.0.0.1:{port}", "--owner", "dgt")
+            env = {"RONDA_TOKEN": token}
+            done = small.command("console", "--json", *where, *command, env=env)
+            found: dict[str, Any] = json.loads(done.out)
+            return found
+
+        assert said("CHECK", "1")["code"] == "102"
+        assert said("CHECK", "2")["code"] == "107"
+        assert said("CHECK", "other")["code"] == "107"
+        assert said("SHUTDWN")["code"] == "107"
+    held.release()
 
 
 class TestRounds:

@@ -119,10 +119,12 @@ async def world(
         asyncio.timeout(SECONDS),
         Resolver((name_server,), guard, clock) as names,
     ):
-        passage = Passage(names, guard, clock, lambda *start: told.append(start))
+        passage = Passage(
+            names, guard, clock, lambda *start: told.append(start), lambda *_: gap
+        )
         server = await asyncio.start_server(passage.meet, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
-        async with passage.permit(public, gap) as permit:
+        async with passage.permit(public) as permit:
             made = World(passage, port, permit)
             made.told = told
             yield made
@@ -441,7 +443,7 @@ def test_a_password_ends_with_its_run_and_so_does_what_is_open() -> None:
     async def story() -> None:
         async with world() as w, web(closes=False) as server:
             mine = w.permit
-            async with w.passage.permit(False, 0.0) as permit:
+            async with w.passage.permit(False) as permit:
                 w.permit = permit
                 _, reader, writer = await w.tunnel(f"127.0.0.1:{server.port}")
                 assert permit.password != mine.password

@@ -36,12 +36,17 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def running(
-    folder: Path, walls: bool = True, told: Any = None, **settings: Any
+    folder: Path,
+    walls: bool = True,
+    told: Any = None,
+    gap: float = 0.0,
+    **settings: Any,
 ) -> AsyncIterator[Programs]:
     guard = Guard(GuardSettings())
     tasks = Tasks(data=str(folder / "data"), **settings)
     names = Names(("127.0.0.1:9",), guard, SystemClock())
-    made = Programs(tasks, names, guard, told or (lambda *_: None), walls)
+    heard = told or (lambda *_: None)
+    made = Programs(tasks, names, guard, heard, walls, gap=lambda *_: gap)
     async with asyncio.timeout(SECONDS), names, made as programs:
         yield programs
 
@@ -73,8 +78,8 @@ def sh(script: str, **options: Any) -> Request:
     return request("/bin/bash", "-c", script, "sh", **options)
 
 
-async def ran(programs: Programs, asked: Request, gap: float = 0.0) -> Ran:
-    answer = await programs.run(asked, gap)
+async def ran(programs: Programs, asked: Request) -> Ran:
+    answer = await programs.run(asked)
     assert answer.ran is not None
     return answer.ran
 
@@ -391,16 +396,19 @@ def test_the_way_through_ends_with_the_run(tmp_path: Path, site: Site) -> None:
     assert carried(tmp_path, story).output == "407"
 
 
-def test_a_program_cannot_hammer_a_host(tmp_path: Path, site: Site) -> None:
+def test_programs_cannot_hammer_a_host_not_even_together(
+    tmp_path: Path, site: Site
+) -> None:
     site.pages["/"] = (b"x", {})
     script = f"for i in 1 2 3; do curl -sS {site.url}/; done"
     told: list[float] = []
 
-    async def story(programs: Programs) -> Ran:
-        return await ran(programs, sh(script), gap=0.1)
+    async def story(programs: Programs) -> list[Ran]:
+        return await asyncio.gather(*(ran(programs, sh(script)) for _ in range(3)))
 
-    found = carried(tmp_path, story, told=lambda *one: told.append(one[3]))
-    assert found.output == "xxx"
+    found = carried(tmp_path, story, told=lambda *one: told.append(one[3]), gap=0.1)
+    assert [one.output for one in found] == ["xxx"] * 3
+    assert len(told) == 9
     assert min(later - before for before, later in pairwise(told)) > 0.08
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from ronda.frontier.rotation import Rotation
+from ronda.frontier.rotation import BEGUN, Rotation
 
 MANY = 10_000
 
@@ -159,6 +159,31 @@ def test_no_round_starves_and_shares_stay_within_a_batch_of_the_quota(
     assert list(made) == []
 
 
+def test_one_that_waits_for_its_host_leaves_its_worker_to_others() -> None:
+    made = rotation(workers=2, batch=1, r1=3, r2=3)
+    assert by_round(made.begin(MANY)) == {1: 1, 2: 1}
+
+    made.suspend(1)
+
+    assert by_round(made.begin(MANY)) == {1: 1}
+    made.resume(1)
+    assert made.running == 3
+    made.ended(2)
+    assert made.begin(MANY) == []
+
+
+def test_not_any_number_may_wait_for_their_hosts() -> None:
+    made = rotation(workers=1, batch=1, r1=100)
+    begun = 0
+    while made.begin(MANY):
+        made.suspend(1)
+        begun += 1
+
+    assert begun == BEGUN
+    [standing] = made
+    assert (standing.running, standing.waiting) == (BEGUN, 100 - BEGUN)
+
+
 class Arrivals(RuleBasedStateMachine):
     """Rounds come, go and are dropped in any order; the counts always agree."""
 
@@ -167,6 +192,7 @@ class Arrivals(RuleBasedStateMachine):
         self.made: Rotation[int] = Rotation(7, 3)
         self.waiting: Counter[int] = Counter()
         self.running: list[int] = []
+        self.suspended: list[int] = []
 
     @rule(number=st.integers(0, 5), count=st.integers(0, 9))
     def arrive(self, number: int, count: int) -> None:
@@ -175,14 +201,30 @@ class Arrivals(RuleBasedStateMachine):
 
     @rule(limit=st.integers(1, 20))
     def begin(self, limit: int) -> None:
+        before = len(self.running)
         for number, _ in self.made.begin(limit):
             self.waiting[number] -= 1
             self.running.append(number)
+        assert len(self.running) <= max(7, before)
 
     @precondition(lambda self: self.running)
     @rule(place=st.integers(0, 100))
     def end(self, place: int) -> None:
         self.made.ended(self.running.pop(place % len(self.running)))
+
+    @precondition(lambda self: self.running)
+    @rule(place=st.integers(0, 100))
+    def suspend(self, place: int) -> None:
+        number = self.running.pop(place % len(self.running))
+        self.made.suspend(number)
+        self.suspended.append(number)
+
+    @precondition(lambda self: self.suspended)
+    @rule(place=st.integers(0, 100))
+    def resume(self, place: int) -> None:
+        number = self.suspended.pop(place % len(self.suspended))
+        self.made.resume(number)
+        self.running.append(number)
 
     @rule(number=st.integers(0, 5))
     def drop(self, number: int) -> None:
@@ -191,13 +233,14 @@ class Arrivals(RuleBasedStateMachine):
 
     @invariant()
     def agree(self) -> None:
-        running = Counter(self.running)
+        running = Counter(self.running + self.suspended)
         standings = {one.round: one for one in self.made}
         for number in range(6):
             found = standings.get(number)
             assert (found.waiting if found else 0) == self.waiting[number]
             assert (found.running if found else 0) == running[number]
-        assert self.made.running == len(self.running) <= 7
+        assert self.made.running == len(self.running)
+        assert self.made.suspended == len(self.suspended)
 
     @invariant()
     def free_workers_are_used(self) -> None:

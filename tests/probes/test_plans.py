@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from ronda.config import Settings
 from ronda.errors import SettingsError
+from ronda.frontier.host import Host
 from ronda.model import (
     RESTING,
     Answer,
@@ -25,7 +26,7 @@ from ronda.model import (
 )
 from ronda.probes import Handlers, verdict
 from ronda.probes import tasks as table
-from ronda.probes.plans import ENDING, SEVERITY, Plans, conclude, summed_up
+from ronda.probes.plans import ENDING, SEVERITY, Plans, conclude, cut_short, summed_up
 from ronda.probes.program import Program
 from ronda.probes.said import Identity
 from ronda.probes.task import Asked, Begun, Judged, Row
@@ -230,6 +231,36 @@ def test_a_visit_that_another_process_began_goes_on_without_tasks_it_lacks() -> 
     assert results(last) == [("ours", State.OK)]
 
 
+def test_what_was_asked_for_goes_before_what_is_new() -> None:
+    plans = Plans([asks("one", Done(OK)), asks("two", Done(OK))], {})
+    first = plans.start(TARGET, SERVICE, 100.0)
+    assert isinstance(first, Ask)
+    second = plans.advance(first.visit, Answer(status=200), 101.0)
+    assert isinstance(second, Ask)
+    host = Host("geo.test")
+    host.add(TARGET, 100)
+    host.add(first.visit, 100)
+    host.add(Target("http://geo.test/later", "geo.test"), 100)
+    host.add(second.visit, 100)
+
+    found = [host.pop(100) for _ in range(4)]
+
+    assert found[0] is second.visit
+    assert found[2] is first.visit
+
+
+def test_a_visit_whose_round_was_stopped_says_nothing_of_what_it_left_out() -> None:
+    plans = Plans([says("one", a(State.WARNING)), asks("two")], {})
+    step = plans.start(TARGET, SERVICE, 100.0)
+    assert isinstance(step, Ask)
+
+    last = cut_short(step.visit)
+
+    assert last.verdict.state is State.UNKNOWN
+    assert last.verdict.reason == "round_stopped"
+    assert results(last) == [("one", State.WARNING)]
+
+
 class TestPrograms:
     def row(self) -> Row:
         who = Identity("title", "Has a title")
@@ -266,6 +297,18 @@ class TestPrograms:
         assert found.seconds == 0.5
         assert "oh" in found.output
         assert plans.longest == 30
+
+    def test_what_another_process_began_is_run_as_it_is_here(self) -> None:
+        who = Identity("title", "Has a title")
+        theirs = Row(name="title", task=Program("/evil", who, 9.0), timeout=9)
+        step = Plans([theirs], {}).start(TARGET, SERVICE, 100.0)
+        assert isinstance(step, Ask)
+        assert b"/evil" in step.visit.request.payload
+
+        ours = Plans([self.row()], {}).restored(step.visit)
+
+        assert b"/tasks/title.sh" in ours.request.payload
+        assert b"/evil" not in ours.request.payload
 
     def test_one_that_was_not_begun_is_judged_by_why(self) -> None:
         plans = Plans([self.row()], {})

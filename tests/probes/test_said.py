@@ -320,3 +320,22 @@ class TestLists:
     def test_some_that_are_none(self, text: str) -> None:
         with pytest.raises(ValueError, match=r".+"):
             tcl.elements(text)
+
+
+def test_json_that_is_cut_off_is_no_answer() -> None:
+    found = said(Ran(code=0, output='{"status": "warning", "code": "x"'))
+
+    assert (found.state, found.reason) == (State.UNKNOWN, "task_error")
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        'Traceback (most recent call last):\n  File "x"\nRuntimeError: boom\n',
+        'boom\n    while executing\n"error boom"\n',
+    ],
+)
+def test_a_program_that_crashed_says_nothing_of_its_target(errors: str) -> None:
+    found = said(Ran(code=1, errors=errors))
+
+    assert (found.state, found.reason) == (State.UNKNOWN, "task_error")

@@ -22,6 +22,9 @@ class NothingHeld:
     def looks(self) -> None:
         pass
 
+    def look_again(self) -> None:
+        pass
+
 
 class IdleWatch:
     holdings = NothingHeld()
@@ -37,7 +40,7 @@ class Desk:
         self._seconds = seconds
 
     async def insist(self, *_: Any) -> Any:
-        return [], [], self._seconds, {}, set()
+        return [], [], self._seconds, {}
 
 
 def feed(seconds: float, clock: FakeClock) -> DueFeed:

@@ -21,8 +21,8 @@ def some(count: int, round_: int | None = None, first: int = 0) -> list[Any]:
 class Story:
     """What began, in order; whoever plays ends it."""
 
-    def __init__(self, workers: int = 3, batch: int = 2) -> None:
-        self.planned = Planned(workers, batch, lambda: 1000.0)
+    def __init__(self, workers: int = 3, batch: int = 2, at_once: int = 100) -> None:
+        self.planned = Planned(workers, batch, lambda: 1000.0, lambda _url: at_once)
         self.begun: list[int] = []
         self.dropped: list[str] = []
         self.planned.begin = self._begin
@@ -133,11 +133,101 @@ def test_it_is_known_which_task_is_under_way() -> None:
     async def story() -> None:
         played = Story()
         played.planned.offer(some(1))
-        played.planned.at("http://h0.test/", "url_status_codes")
-        played.planned.at("http://elsewhere.test/", "url_status_codes")
+        played.planned.waits("http://h0.test/", "url_status_codes")
+        played.planned.waits("http://elsewhere.test/", "url_status_codes")
 
         [one] = played.planned.running()
         assert (one.task, one.begun_at) == ("url_status_codes", 1000.0)
+
+    play(story)
+
+
+def test_one_that_waits_for_its_host_lets_others_begin() -> None:
+    async def story() -> None:
+        played = Story(workers=2, batch=1)
+        played.planned.offer(some(5))
+        assert played.begun == [0]
+
+        played.planned.waits("http://h0.test/", "one")
+        played.planned.waits("http://h0.test/", "one")
+
+        assert played.begun == [0, 1]
+        assert played.planned.busy == 1
+        played.planned.asks("http://h0.test/")
+        played.planned.asks("http://h0.test/")
+        assert played.planned.busy == 2
+        played.planned.left("http://h0.test/")
+        assert played.planned.busy == 1
+        played.planned.waits("http://h1.test/", "one")
+        played.planned.left("http://h1.test/")
+        assert played.begun == [0, 1, 2]
+
+    play(story)
+
+
+def test_a_slow_host_keeps_nobody_else_from_his_turn() -> None:
+    """A hundred services of one host came first, then one of another."""
+
+    async def story() -> None:
+        played = Story(workers=50, batch=10, at_once=2)
+        slow = [
+            (Due(n, f"http://slow.test/{n}", 1, Standing()), Service(n))
+            for n in range(100)
+        ]
+        played.planned.offer(slow)
+        assert played.begun == [0, 1]
+        played.planned.offer(some(1, first=500))
+        assert played.begun == [0, 1, 500]
+
+        played.planned.left("http://slow.test/0")
+
+        assert played.begun == [0, 1, 500, 2]
+        assert played.planned.waiting == 97
+
+    play(story)
+
+
+def test_what_waits_for_its_host_is_forgotten_with_its_round() -> None:
+    async def story() -> None:
+        played = Story(workers=50, batch=10, at_once=1)
+        one_host = [
+            (Due(n, f"http://one.test/{n}", 1, Standing(), round=1 + n % 2), Service(n))
+            for n in range(6)
+        ]
+        played.planned.offer(one_host)
+        assert played.begun == [0]
+
+        played.planned.keep({2})
+
+        assert played.dropped == ["http://one.test/2", "http://one.test/4"]
+        assert played.planned.is_stopped("http://one.test/0")
+        played.planned.left("http://one.test/0")
+        assert played.begun == [0, 1]
+        assert not played.planned.is_stopped("http://one.test/1")
+        for number in (1, 3, 5):
+            played.planned.left(f"http://one.test/{number}")
+        assert played.planned.standings() == []
+        assert played.planned.waiting == 0
+
+    play(story)
+
+
+def test_one_that_cannot_begin_takes_nobody_with_it() -> None:
+    async def story() -> None:
+        played = Story(workers=10, batch=10)
+        begin = played.planned.begin
+
+        def fails(one: Due, service: Service) -> None:
+            if one.id == 1:
+                raise ValueError("oh")
+            begin(one, service)
+
+        played.planned.begin = fails
+        played.planned.offer(some(4))
+
+        assert played.begun == [0, 2, 3]
+        assert played.dropped == ["http://h1.test/"]
+        assert len(played.planned.running()) == 3
 
     play(story)
 

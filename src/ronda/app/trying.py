@@ -1,6 +1,9 @@
 """One task, tried by hand on one target: what was asked, answered and found."""
 
+from tempfile import TemporaryDirectory
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ronda.app.visiting import rows_of
 from ronda.clock import SystemClock
@@ -47,8 +50,14 @@ async def try_task(settings: Settings, name: str, url: str, service: Service) ->
     Raises:
         NotFoundError: there is no such task, or it cannot be used.
     """
+    # What a program keeps for its target is not to be mixed with what is tried.
+    with TemporaryDirectory(prefix="ronda-task-") as data:
+        tasks = replace(settings.tasks, data=data)
+        return await _try_task(replace(settings, tasks=tasks), name, url, service)
+
+
+async def _try_task(settings: Settings, name: str, url: str, service: Service) -> Tried:
     handlers, guard, clock = Handlers(settings), Guard(settings.guard), SystemClock()
-    policy = Policy(settings.politeness)
     async with (
         Names(settings.fetch.name_servers, guard, clock) as names,
         Programs(settings.tasks, names, guard) as programs,
@@ -63,6 +72,7 @@ async def try_task(settings: Settings, name: str, url: str, service: Service) ->
         step = plans.run(target, service, (row.name,), clock.epoch())
         asked: list[tuple[Request, Answer]] = []
         if isinstance(step, Ask):
+            policy = Policy(settings.politeness)
             alone = Alone(asker, names, policy, guard.is_public, clock)
             visit, answer, found = await alone.carry_out(
                 step.visit, plans, lambda *one: asked.append(one)

@@ -82,13 +82,15 @@ def join(
         host = handlers.of(due.url).classify(due.url)
         run.visit_plan(Target(due.url, host), service)
 
-    def reached(visit: Visit) -> None:
+    def waits(visit: Visit) -> None:
         if visit.progress is not None:
-            planned.at(visit.target.url, visit.progress.task)
+            planned.waits(visit.target.url, visit.progress.task)
 
     planned.begin = begin
     planned.dropped = watch.drop
-    run.reached = reached
+    run.waits = waits
+    run.asks = lambda visit: planned.asks(visit.target.url)
+    run.is_stopped = lambda visit: planned.is_stopped(visit.target.url)
     feed.planned = planned
     planned.hungry = feed.poke
     watch.left = planned.left

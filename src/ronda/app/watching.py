@@ -8,6 +8,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from ronda import networks, urls
 from ronda.app.checking import carry_out, scope
 from ronda.app.visiting import Visiting, join, plans_of
 from ronda.clock import SystemClock
@@ -189,19 +190,17 @@ async def watch(  # noqa: PLR0913  # all that a watch may be told
             Names(settings.fetch.name_servers, guard, clock)
         )
         programs = await stack.enter_async_context(
-            Programs(settings.tasks, names, guard)
+            Programs(settings.tasks, names, guard, gap=partial(_gap, policy))
         )
         plans = await plans_of(settings, handlers, programs, tell, tasks)
-        planned = Planned(settings.tasks.workers, settings.tasks.batch, watched.wall)
+        planned = Planned(
+            settings.tasks.workers,
+            settings.tasks.batch,
+            watched.wall,
+            partial(_at_once, policy),
+        )
         asker = await stack.enter_async_context(
-            Asker(
-                settings.fetch,
-                names,
-                handlers.called,
-                guard,
-                programs=programs,
-                gap=lambda host, address: policy.limits(host, address).interval,
-            )
+            Asker(settings.fetch, names, handlers.called, guard, programs=programs)
         )
         watchdog = await stack.enter_async_context(Watchdog())
         attic = Attic()
@@ -250,6 +249,23 @@ async def watch(  # noqa: PLR0913  # all that a watch may be told
         watched.noticed = errands.poke
         stack.callback(run.close)
         yield Session(settings, run, feed, watched, errands, visiting)
+
+
+def _gap(policy: Policy, host: str, address: str) -> float:
+    """Seconds between two requests of programs to a host, at an address."""
+    limits = policy.limits(host, address)
+    return max(limits.interval, limits.server_interval)
+
+
+def _at_once(policy: Policy, url: str) -> int:
+    """Visits of a host with a plan that may be under way.
+
+    Where there is a gap, one: what programs ask is spaced by themselves, and those of
+    two visits would not know of each other.
+    """
+    host = urls.host_key(url)
+    limits = policy.limits(host, networks.literal(urls.host(url)) or "")
+    return 1 if limits.paced else limits.per_host
 
 
 def _no_anchors(_body: bytes, _url: str, _kind: str) -> None:

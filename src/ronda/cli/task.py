@@ -149,7 +149,7 @@ def run(name: str, url: str, as_json: bool, db: str, **given: Any) -> int:
     \b
     Examples:
       ronda task run congruence https://your.site/wms
-      ronda task run title https://your.site/ --folder docs/tasks
+      ronda task run page_title https://your.site/ --folder docs/tasks
       ronda task run url_status_codes 12
 
     Ends with 0 when it is well, 1 when it is not, or when there is no such task or

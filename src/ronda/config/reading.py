@@ -10,7 +10,7 @@ from msgspec import Meta
 from msgspec.structs import fields
 
 from ronda import networks, urls
-from ronda.config import watching
+from ronda.config import serving, watching
 from ronda.config.sections import Settings
 from ronda.errors import SettingsError, UrlError
 
@@ -75,6 +75,7 @@ def load(path: Path | None, options: dict[str, dict[str, Any]]) -> Settings:
         raise SettingsError(_where(words, path or Path(FILE_NAME), tables)) from None
     _require(settings)
     watching.require(settings.rounds)
+    serving.require(settings.plans)
     return settings
 
 

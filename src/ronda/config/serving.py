@@ -1,10 +1,12 @@
 """The sections of what goes on for ever: store, daemon, notices, tasks, control."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from ronda.config.kinds import Count, Gap, Seconds
+from ronda.errors import SettingsError
 
 
 class Store(Struct, frozen=True, forbid_unknown_fields=True):
@@ -178,6 +180,25 @@ class Plan(Struct, frozen=True, forbid_unknown_fields=True):
             examples=[["congruence", "url_status_codes"]],
         ),
     ]
+
+
+def require(plans: Iterable[Plan]) -> None:
+    """What no type can say of plans.
+
+    Raises:
+        SettingsError: with the row and the key.
+    """
+    kinds: set[str] = set()
+    for number, plan in enumerate(plans):
+        if plan.kind in kinds:
+            words = f"there is another plan for '{plan.kind}'"
+            raise SettingsError(f"plans[{number}].kind: {words}")
+        kinds.add(plan.kind)
+        if not plan.tasks:
+            raise SettingsError(f"plans[{number}].tasks: names no task")
+        twice = [name for name in plan.tasks if plan.tasks.count(name) > 1]
+        if twice:
+            raise SettingsError(f"plans[{number}].tasks: names '{twice[0]}' twice")
 
 
 class Control(Struct, frozen=True, forbid_unknown_fields=True):

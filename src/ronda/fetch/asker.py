@@ -3,7 +3,10 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from time import monotonic
 from typing import Self
+
+import msgspec
 
 from ronda import urls
 from ronda.config import Fetch
@@ -30,24 +33,11 @@ class Asker:
         guard: Guard,
         evidence: bool = True,
         programs: Programs | None = None,
-        gap: Callable[[str, str], float] = lambda _host, _address: 0.0,
     ) -> None:
-        """Make ready.
-
-        Args:
-            settings: how to ask.
-            names: the name servers.
-            checks: the blocking check of a scheme, if it has one.
-            guard: who may be asked.
-            evidence: whether the evidence of good answers is wanted.
-            programs: who runs programs; None: nobody does.
-            gap: seconds between two requests of one program to a host at an address.
-        """
         self._names = names
         self._guard = guard
         self._checks = checks
         self._programs = programs
-        self._gap = gap
         many = settings.processes > 1
         self._engine = (Pool if many else Engine)(settings, guard, evidence)
         self._loop = asyncio.get_running_loop()
@@ -91,8 +81,11 @@ class Asker:
         if self._programs is None:
             return Answer(ran=Ran(failure="programs are not run here"))
         refused = self._guard.check(request, address) if address else None
-        gap = self._gap(urls.host_key(request.url), address)
-        return refused or await self._programs.run(request, gap)
+        if refused is not None:
+            return refused
+        answer = await self._programs.run(request)
+        # Its last request may have left just now: the gap counts from here.
+        return msgspec.structs.replace(answer, sent_at=monotonic())
 
     def drop(self, asking: asyncio.Future[Answer]) -> None:
         """Give up a request: its connection is closed, its answer not waited for."""

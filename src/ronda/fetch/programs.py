@@ -16,7 +16,7 @@ from ronda.config import Tasks
 from ronda.fetch.guard import Guard
 from ronda.fetch.keeping import Keeper, Order
 from ronda.fetch.names import Names
-from ronda.fetch.passage import Passage, Told
+from ronda.fetch.passage import Gap, Passage, Told
 from ronda.model import Answer, Job, Ran, Request, Timings
 
 log = logging.getLogger(__name__)
@@ -45,6 +45,7 @@ class Programs:
         guard: Guard,
         told: Told = lambda *_: None,
         walls: bool = True,
+        gap: Gap = lambda _host, _address: 0.0,
     ) -> None:
         """Make ready; nothing is started before the first program.
 
@@ -54,10 +55,11 @@ class Programs:
             guard: who may be asked.
             told: called for each connection that a program makes.
             walls: False: do without namespaces, as where there are none.
+            gap: seconds between two connections of programs to a host at an address.
         """
         self._settings = settings
         self._walls = walls
-        self._passage = Passage(names, guard, SystemClock(), told)
+        self._passage = Passage(names, guard, SystemClock(), told, gap)
         self._places = asyncio.Semaphore(settings.workers)
         self._starting = asyncio.Lock()
         self._keeper: Keeper | None = None
@@ -84,20 +86,15 @@ class Programs:
             await self._release()
         await asyncio.gather(*self._closing, return_exceptions=True)
 
-    async def run(self, request: Request, gap: float = 0.0) -> Answer:
-        """Run the program that a request names.
-
-        Args:
-            request: with a `Job` as its payload.
-            gap: seconds between two starts to one host within the run.
-        """
+    async def run(self, request: Request) -> Answer:
+        """Run the program that a request names, by the `Job` that is its payload."""
         try:
             job = msgspec.json.decode(request.payload, type=Job)
             data = _data(self._settings, job.folder)
         except (msgspec.MsgspecError, ValueError) as error:
             return Answer(ran=Ran(failure=f"not a job: {error}"))
         known = {"RONDA_URL": request.url, "RONDA_TIMEOUT": f"{job.timeout:g}"}
-        async with self._passage.permit(request.public, gap) as permit:
+        async with self._passage.permit(request.public) as permit:
             order = self._order(
                 (job.program, *job.arguments), job.timeout, known, job.input, str(data)
             )

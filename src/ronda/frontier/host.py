@@ -10,6 +10,7 @@ from ronda.model import Target, Visit
 
 NEVER = -inf  # the last start of who was not asked yet
 FIRST = -(2**62)  # a rank before every other
+NEW = 0  # the rank of what has none of its own
 
 # What is queued: a target not begun, or a visit under way.
 Item = Target | Visit
@@ -97,7 +98,10 @@ class Host:
         """Queue an item: one under way before all others, a new one by its rank."""
         queue = self.queue
         if isinstance(item, Visit):
-            queue.insert(0, item)
+            place = 0
+            if _rank(item) == NEW:
+                place = bisect_right(queue, NEW, key=_rank)
+            queue.insert(place, item)
         elif not queue or _rank(queue[-1]) <= item.rank:
             if len(queue) < length and not self.spill:
                 queue.append(item)
@@ -105,9 +109,8 @@ class Host:
                 self._spilled(item).append(item.url)
         else:
             queue.insert(bisect_right(queue, item.rank, key=_rank), item)
-            if len(queue) > length:
-                last = queue.pop()
-                assert isinstance(last, Target)  # noqa: S101  # it has a rank
+            if len(queue) > length and isinstance(last := queue[-1], Target):
+                del queue[-1]
                 self._spilled(last).appendleft(last.url)
 
     def _spilled(self, target: Target) -> deque[str]:
@@ -169,8 +172,13 @@ class Host:
 
 
 def _rank(item: Item) -> int:
-    """The order of a queue: whatever is under way comes first."""
-    return item.rank if isinstance(item, Target) else FIRST
+    """The order of a queue: whatever is under way comes first.
+
+    A visit of a plan that has not asked for anything yet is as new as a target is.
+    """
+    if isinstance(item, Target):
+        return item.rank
+    return FIRST if item.progress is None or item.progress.asked else NEW
 
 
 _KINDS: dict[Kind, Kind] = {}  # one of each, for there are few

@@ -8,6 +8,9 @@ The rules are those of the services monitor that rounds descend from:
 - a round of which max(batch, 9/10 of the quota) visits are running is passed over;
 - one that has nothing left to begin is pending until its running visits have ended.
 
+A visit that only waits for its host needs no worker meanwhile: it is suspended, and
+does not count as running. Else a few slow hosts would keep all others from their turns.
+
 Nothing waits for a tick: whoever adds, ends or drops something then asks what begins.
 """
 
@@ -20,6 +23,7 @@ from msgspec import Struct
 T = TypeVar("T")
 
 SHARE = 0.9  # of the quota, which a round may have running
+BEGUN = 20  # visits that may be under way for each worker, those suspended too
 
 
 class Standing(Struct, frozen=True):
@@ -27,7 +31,7 @@ class Standing(Struct, frozen=True):
 
     round: int
     waiting: int  # visits that have not begun
-    running: int
+    running: int  # under way, those suspended too
     ended: int
 
     @property
@@ -39,13 +43,12 @@ class Standing(Struct, frozen=True):
 class _Round(Generic[T]):
     """A round that has something to begin, or something running."""
 
-    __slots__ = ("ended", "number", "running", "waiting")
+    __slots__ = ("ended", "number", "running", "suspended", "waiting")
 
     def __init__(self, number: int) -> None:
         self.number = number
         self.waiting: deque[T] = deque()
-        self.running = 0
-        self.ended = 0
+        self.running = self.suspended = self.ended = 0
 
 
 class Rotation(Generic[T]):
@@ -57,7 +60,8 @@ class Rotation(Generic[T]):
         self._rounds: dict[int, _Round[T]] = {}
         self._line: list[_Round[T]] = []  # those that have something to begin
         self._turn = 0  # whose it is: a place in the line
-        self.running = 0
+        self.running = 0  # visits that have a worker
+        self.suspended = 0  # visits under way that need none for now
 
     @property
     def quota(self) -> int:
@@ -87,7 +91,7 @@ class Rotation(Generic[T]):
         begun: list[tuple[int, T]] = []
         passed = 0  # rounds in a row that could begin nothing
         while self._line and passed < len(self._line) and len(begun) < limit:
-            if self.running >= self._workers:
+            if self._is_busy:
                 break
             self._turn %= len(self._line)
             some = list(self._take_turn(limit - len(begun)))
@@ -99,7 +103,7 @@ class Rotation(Generic[T]):
         """What the round begins whose turn it is; then it is the next one's."""
         found, most = self._line[self._turn], self.most
         for _ in range(min(self._batch, limit)):
-            if self.running >= self._workers or found.running >= most:
+            if self._is_busy or found.running >= most:
                 break
             found.running += 1
             self.running += 1
@@ -110,12 +114,34 @@ class Rotation(Generic[T]):
         self._turn += 1
 
     @property
+    def _is_busy(self) -> bool:
+        """Whether there is no worker, or so much is under way that none may begin."""
+        begun = self.running + self.suspended
+        return self.running >= self._workers or begun >= BEGUN * self._workers
+
+    @property
     def is_free(self) -> bool:
         """Whether another visit could begin now."""
-        if self.running >= self._workers:
+        if self._is_busy:
             return False
         most = self.most
         return any(found.running < most for found in self._line)
+
+    def suspend(self, number: int) -> None:
+        """A visit of a round waits for its host, and needs no worker."""
+        found = self._rounds[number]
+        found.running -= 1
+        found.suspended += 1
+        self.running -= 1
+        self.suspended += 1
+
+    def resume(self, number: int) -> None:
+        """It needs one again, and has it, even if that is one more than there are."""
+        found = self._rounds[number]
+        found.running += 1
+        found.suspended -= 1
+        self.running += 1
+        self.suspended -= 1
 
     def ended(self, number: int) -> None:
         """A visit of a round has ended; the round too, if it was the last."""
@@ -140,13 +166,13 @@ class Rotation(Generic[T]):
         return dropped
 
     def _forget(self, found: _Round[T]) -> None:
-        if not found.waiting and not found.running:
+        if not found.waiting and not found.running and not found.suspended:
             del self._rounds[found.number]
 
     def __iter__(self) -> Iterator[Standing]:
         """How each round stands, in the order in which they joined."""
         for found in self._rounds.values():
-            waiting, running = len(found.waiting), found.running
+            waiting, running = len(found.waiting), found.running + found.suspended
             yield Standing(found.number, waiting, running, found.ended)
 
     def __contains__(self, number: int) -> bool:

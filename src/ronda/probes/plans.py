@@ -29,6 +29,8 @@ from ronda.probes.task import Row, Task
 
 log = logging.getLogger(__name__)
 
+STOPPED = "round_stopped"  # a reason: nothing more is said of the target
+
 # From best to worst. What a fault of ours kept from being judged is not good, but says
 # less than any verdict.
 SEVERITY = (
@@ -91,8 +93,9 @@ class Plans:
 
     def advance(self, visit: Visit, answer: Answer, now: float) -> Ask | Done:
         """What an answer means for the task under way, and what comes after it."""
-        progress = visit.progress
-        assert progress is not None  # noqa: S101  # else it has no plan
+        assert visit.progress is not None  # noqa: S101  # else it has no plan
+        progress = replace(visit.progress, asked=True)
+        visit = replace(visit, progress=progress)
         task = self._tasks.get(progress.task)
         if task is None:  # of a visit that another process began, which knows it
             return self._go_on(visit, _next(progress))
@@ -107,6 +110,18 @@ class Plans:
         last = step.visit or visit
         found = self._noted(last, _next(_with(progress, step.verdict, answer)))
         return replace(found, hold=step.hold)
+
+    def restored(self, visit: Visit) -> Visit:
+        """A visit that another process began, as this one would ask it.
+
+        What is run is decided here: programs lie elsewhere on another machine, and
+        whoever can write to the store must not choose them.
+        """
+        progress = visit.progress
+        if progress is None or visit.request.via is not Via.PROGRAM:
+            return visit
+        step = self._go_on(visit, progress)
+        return step.visit if isinstance(step, Ask) else visit
 
     def _noted(self, visit: Visit, progress: Progress) -> Ask | Done:
         """Go on after a verdict, unless it was one that ends the visit."""
@@ -142,6 +157,13 @@ def summed_up(results: Sequence[TaskResult]) -> tuple[Verdict, str]:
         words = f"{number} task{'s' if number > 1 else ''}"
         return verdict("tasks_ok", words), ""
     return Verdict(found.state, found.reason, found.message), found.task
+
+
+def cut_short(visit: Visit) -> Done:
+    """The end of a visit whose round was stopped, between two tasks."""
+    assert visit.progress is not None  # noqa: S101  # else it has no plan
+    last = replace(visit, progress=replace(visit.progress, over=True))
+    return Done(verdict(STOPPED), visit=last)
 
 
 def conclude(visit: Visit, found: Verdict, answer: Answer) -> Progress:

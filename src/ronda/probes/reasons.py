@@ -102,6 +102,7 @@ REASONS: dict[str, Reason] = {
     "record_incomplete": Reason(WARNING, "the record is incomplete"),
     "record_uri": Reason(BROKEN, "the record has no address that can be checked"),
     "success_after_redirect": Reason(WARNING, "answers after a redirect"),
+    "round_stopped": Reason(UNKNOWN, "its round was stopped"),
     "tasks_ok": Reason(OK, "all is well"),
     "no_task": Reason(State.UNSUPPORTED, "no task has anything to say of it"),
     # programs that are tasks; they may have codes of their own

@@ -53,6 +53,11 @@ class Identity(Struct, frozen=True):
     timeout: float | None = None  # seconds that it may take; None: as any other
 
 
+# What languages write of an error that nobody caught; they end with 1 then, which would
+# be a verdict.
+_CRASHES = ("Traceback (most recent call last)", "    while executing\n")
+
+
 def said(ran: Ran) -> Said:
     """What a program that ran has said of its target; never raises."""
     if ran.failure:
@@ -70,6 +75,8 @@ def _answer(ran: Ran) -> Said:
     if ran.code not in (0, 1):
         return _fault(_ending(ran))
     line = _last_line(ran.output)
+    if ran.code == 1 and any(mark in ran.errors for mark in _CRASHES):
+        return _fault(f"it crashed: {_last_line(ran.errors)}")
     try:
         found = _json(line) or _list(line) or _spread(ran.output.rstrip())
     except (ValueError, msgspec.MsgspecError, RecursionError) as error:
@@ -86,7 +93,8 @@ def _json(line: str) -> Said | None:
     Raises:
         ValueError, MsgspecError: it was meant to be one.
     """
-    if not line.startswith("{") or not line.endswith("}") or '"status"' not in line:
+    is_whole = line.startswith("{") and line.endswith("}")
+    if '"status"' not in line or not (is_whole or line.startswith('{"')):
         return None
     row = msgspec.json.decode(line, type=dict[str, object])
     status = row.get("status")

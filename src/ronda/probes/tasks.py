@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from msgspec.structs import replace
+
 from ronda.errors import SettingsError
 from ronda.probes import congruence, statuscodes
 from ronda.probes.registry import Handlers
@@ -28,7 +30,7 @@ def rows(handlers: Handlers, programs: Iterable[Row] = ()) -> list[Row]:
         else:
             where = row.script or row.function
             fault = f"there is a task {row.name} already: {taken.script}"
-            found[where] = Row(name=where, script=row.script, fault=fault)
+            found[where] = replace(row, name=where, task=None, fault=fault)
     return list(found.values())
 
 

@@ -3,11 +3,11 @@
 import asyncio
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 
 from ronda.app.watching import Session, require, watch
 from ronda.config import Settings
-from ronda.errors import RondaError, UsageError
+from ronda.errors import RondaError, SettingsError, UsageError
 from ronda.server import systemd
 from ronda.server.console import Console
 from ronda.server.control import Control
@@ -44,6 +44,7 @@ class Daemon:
         self._overseer = Overseer(store, self._end)
         self._asked = 0  # how often it was asked to stop
         self._reloads = False
+        self._good: Settings | None = None  # those with which it could begin
 
     async def serve(self, greeting: str) -> None:
         """Watch until asked to stop.
@@ -71,22 +72,43 @@ class Daemon:
     async def _serve(self) -> None:
         while not self._asked:
             self._reloads = False
+            settings = self._settings
             opened = watch(
-                self._settings,
+                settings,
                 self._store,
                 self._desk,
                 self._tell,
                 log=self._log,
                 heard=self._hear,
             )
-            async with opened as session:
-                self._session = self._overseer.session = session
-                async with Control(session.account, session.poke):
-                    systemd.tell(systemd.READY)
-                    await session.carry_out()
-                self._session = self._overseer.session = None
+            async with AsyncExitStack() as stack:
+                try:
+                    session = await stack.enter_async_context(opened)
+                except SettingsError as error:
+                    self._go_back(error)
+                    continue
+                self._good = settings
+                # Whoever spoke meanwhile, nobody heard.
+                if not self._asked and not self._reloads:
+                    await self._carry_out(session)
             if session.lost and not self._asked:
                 self._tell("another process took this one for dead: beginning anew")
+
+    async def _carry_out(self, session: Session) -> None:
+        self._session = self._overseer.session = session
+        try:
+            async with Control(session.account, session.poke):
+                systemd.tell(systemd.READY)
+                await session.carry_out()
+        finally:
+            self._session = self._overseer.session = None
+
+    def _go_back(self, error: SettingsError) -> None:
+        """Settings that were read again name tasks or folders that there are not."""
+        if self._good is None or self._settings is self._good:
+            raise error
+        self._tell(f"{error}; going on with the settings as they were")
+        self._settings = self._good
 
     def _hear(self, entry: Entry) -> None:
         if self._heard is not None:
@@ -145,6 +167,7 @@ class Daemon:
         if settings.control != self._settings.control:
             self._tell("control: takes effect when the daemon is started anew")
         self._settings = settings
+        self._reloads = True
         self._tell("settings were read again")
         if self._session is not None:
             self._session.stop("settings were read again", RELOAD_GRACE)

@@ -1,7 +1,7 @@
 """The daemon as the control socket sees it: rounds, visits, and what is known."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import msgspec
@@ -66,19 +66,38 @@ class Overseer:
         starter: Who,
     ) -> list[Started]:
         """Begin rounds: one of all gids, and one for each owner, by id or pattern."""
+        mine = await self._limits(starter)
+        if mine is not None and gids:
+            gids = await self._own(gids, mine)
         begun = [await self._check_targets(gids, starter)] if gids else []
         for entity in await self._entities(owners, patterns):
-            query, words = (
-                Query(owner=entity.description),
-                f"all of {entity.description}",
-            )
-            begun.append(await self._begin(entity.description, words, starter, query))
+            if mine is not None and entity.eid != mine.eid:
+                raise DeniedError(f"{entity.description} is not yours to check")
+            name = entity.description
+            query = Query(owner=name)
+            begun.append(await self._begin(name, f"all of {name}", starter, query))
         self._poke()
         return [
             Started(one.id, one.words or one.name, one.total)
             for one in begun
             if one.total
         ]
+
+    async def _limits(self, starter: Who) -> Entity | None:
+        """The owner whose targets alone somebody may have checked; None: all."""
+        if starter.administrator:
+            return None
+        known = {one.description: one for one in await self.entities("", False)}
+        if starter.name not in known:
+            raise DeniedError(f"{starter.name} is no owner any more")
+        return known[starter.name]
+
+    async def _own(self, gids: Sequence[int], owner: Entity) -> list[int]:
+        mine = await self._ask(self._store.services.existing, gids, owner.eid)
+        for gid in gids:
+            if gid not in mine:
+                raise DeniedError(f"target {gid} is not yours to check")
+        return list(gids)
 
     async def _check_targets(self, gids: Sequence[int], starter: Who) -> Round:
         there = await self._ask(self._store.services.existing, gids)
@@ -148,20 +167,19 @@ class Overseer:
             return Rounds(0, 0, 0)
         visiting = session.visiting
         running = {one.round: one.running for one in visiting.planned.standings()}
-        lines = [_round_line(one, running.get(one.id, 0)) for one in live]
-        if due := _scheduled(session):
-            lines.insert(0, due)
-        is_pending = [one.completed + one.active >= one.total for one in lines]
+        lines = [*_scheduled(session)]
+        lines += [_round_line(one, running.pop(one.id, 0)) for one in live]
+        stopped = [
+            RoundLine(number, f"round {number}, stopped", active, 0, active)
+            for number, active in running.items()
+            if number != SCHEDULE
+        ]
         return Rounds(
-            running=len(visiting.planned.running()),
+            running=visiting.planned.busy,
             idle=visiting.programs.idle,
             limit=visiting.planned.workers,
-            queued=tuple(
-                line for line, over in zip(lines, is_pending, strict=True) if not over
-            ),
-            pending=tuple(
-                line for line, over in zip(lines, is_pending, strict=True) if over
-            ),
+            queued=tuple(line for line in lines if not _is_pending(line)),
+            pending=(*filter(_is_pending, lines), *stopped),
         )
 
     def visits(self) -> list[VisitLine]:
@@ -246,7 +264,8 @@ class Overseer:
         if self.session is not None:
             visiting = self.session.visiting
             numbers["visits"] = {
-                "running": len(visiting.planned.running()),
+                "running": visiting.planned.busy,
+                "suspended": len(visiting.planned.running()) - visiting.planned.busy,
                 "waiting": visiting.planned.waiting,
                 "workers": visiting.planned.workers,
             }
@@ -300,13 +319,17 @@ def _round_line(one: Round, running: int) -> RoundLine:
     return RoundLine(one.id, words, running, one.done, one.total, one.starter)
 
 
-def _scheduled(session: Session) -> RoundLine | None:
+def _is_pending(line: RoundLine) -> bool:
+    """Whether it only waits for visits to end."""
+    return line.completed + line.active >= line.total
+
+
+def _scheduled(session: Session) -> Iterator[RoundLine]:
     """What is due by the schedule, and by nobody's command."""
     for one in session.visiting.planned.standings():
         if one.round == SCHEDULE:
             total = one.waiting + one.running + one.ended
-            return RoundLine(SCHEDULE, "the schedule", one.running, one.ended, total)
-    return None
+            yield RoundLine(SCHEDULE, "the schedule", one.running, one.ended, total)
 
 
 def _visit_line(one: Running) -> VisitLine:

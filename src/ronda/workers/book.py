@@ -1,18 +1,27 @@
 """The book of a run: what was found where, and the results that reports need."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from ronda.clock import Clock
 from ronda.config import Settings
-from ronda.model import RESTING, Answer, Place, Result, State, Verdict, Visit
+from ronda.model import (
+    RESTING,
+    Answer,
+    Place,
+    Result,
+    State,
+    TaskResult,
+    Verdict,
+    Visit,
+)
 from ronda.probes import judge_fragment
 from ronda.probes.accept import Accept
 from ronda.probes.directives import directives
-from ronda.probes.plans import conclude, summed_up
+from ronda.probes.plans import STOPPED, conclude, summed_up
 
 Listener = Callable[[Result], None]
 # The anchors of a body, by its URL and its content type; None for kinds that have none.
@@ -148,11 +157,22 @@ class Book:
 
     def _record_plan(self, visit: Visit, found: Verdict, answer: Answer) -> Result:
         """Count the worst that the tasks of a visit have found, and keep them all."""
-        tasks = conclude(visit, found, answer).results
-        found, task = summed_up(tasks)
+        whole = visit.progress is not None and visit.progress.over
+        tasks, task = conclude(visit, found, answer).results, ""
+        if found.reason == STOPPED:
+            whole = False
+        else:
+            found, task = summed_up(tasks)
         result = self._result(visit, found, answer, "", "")
         timings = replace(result.timings, total=sum(one.seconds for one in tasks))
-        result = replace(result, task=task, tasks=tasks, timings=timings)
+        result = replace(
+            result,
+            status=result.status or _status(tasks),
+            task=task,
+            tasks=tasks,
+            timings=timings,
+            whole=whole,
+        )
         self._count(result)
         return result
 
@@ -205,6 +225,14 @@ class Book:
             digest=digest,
             evidence=answer.error_text if found.reason == "worker_died" else "",
         )
+
+
+def _status(tasks: Iterable[TaskResult]) -> int:
+    """The status that a service answered with, whatever was asked after that."""
+    for one in tasks:
+        if one.task == "url_status_codes" and one.data.isdecimal():
+            return int(one.data)
+    return 0
 
 
 def _url(page: str, fragment: str) -> str:

@@ -20,6 +20,7 @@ AT_ONCE = 200  # servers claimed at once
 FIRST = 20  # targets of a server that are claimed with it; more when they are done
 TICK = 5.0  # seconds after which it is looked what others have changed
 LETTING_GO = 0.5  # seconds after which it is looked what can be let go
+LOOK = 30.0  # seconds after which servers that are held are looked through again
 SOON = 5.0  # seconds: what is due so soon counts, if all that is due is to be done
 _NOWHERE = Place("")
 
@@ -47,6 +48,7 @@ class DueFeed:
         self._poked = True
         self._claim_at = 0.0  # monotonic: nothing new is due before
         self._next_at: float | None = None  # the same, if nobody changes anything
+        self._looked_at = clock.now()  # whether servers that are held have more
         self._length = min(FIRST, length)
         self.until_done = False  # end when nothing more is due
         self._soon = False  # something is
@@ -56,8 +58,10 @@ class DueFeed:
         watch.changed = self._changed.set
 
     def poke(self) -> None:
-        """Look at once: somebody has changed what is due."""
+        """Look at once: somebody has changed what is due, at servers held too."""
         self._poked = True
+        self._looked_at = self._clock.now()
+        self._watch.holdings.look_again()
         self._changed.set()
 
     def stop(self) -> None:
@@ -81,6 +85,7 @@ class DueFeed:
         """All that falls due."""
         while not self.over:
             self._changed.clear()
+            await self._follow_rounds()
             found = await self._more()
             if not self.over:
                 found += await self._claim()
@@ -101,6 +106,17 @@ class DueFeed:
         Else a long round of slow visits would keep them from being claimed.
         """
         return self.planned is not None and self.planned.is_full
+
+    async def _follow_rounds(self) -> None:
+        """Notice rounds that were stopped, and what others changed at held servers."""
+        now = self._clock.now()
+        if not self._poked and now - self._looked_at < LOOK:
+            return
+        self._looked_at = now
+        self._watch.holdings.look_again()
+        if self.planned is not None:
+            live = await self._desk.insist(self._store.rounds.live)
+            self.planned.keep({one.id for one in live})
 
     async def _plain(self, found: list[Due]) -> list[Due]:
         """Those that are URLs and no more; the others begin by their plans."""
@@ -175,11 +191,8 @@ class DueFeed:
         self._poked = False
         count = max(1, room // self._length)
         self._watch.holdings.looks()
-        asked = self._desk.insist(self._ask, count)
-        claimed, queued, next_due, robots, live = await asked
+        claimed, queued, next_due, robots = await self._desk.insist(self._ask, count)
         self._robots(robots)
-        if self.planned is not None:
-            self.planned.keep(live)
         found: list[Due] = []
         for one in claimed:
             due = self._watch.holdings.take(one)
@@ -196,9 +209,7 @@ class DueFeed:
         self._soon = next_due <= SOON
         return found
 
-    def _ask(
-        self, count: int
-    ) -> tuple[list[Claimed], list[Queued], float, Robots, set[int]]:
+    def _ask(self, count: int) -> tuple[list[Claimed], list[Queued], float, Robots]:
         store, process = self._store, self._watch.process
         now = self._watch.wall()
         claimed = store.claims.claim(
@@ -215,9 +226,7 @@ class DueFeed:
         if self._is_full:  # what is due first may be what there is no room for
             wait = max(wait, TICK)
         due = [each for one in claimed for each in one.due]
-        robots = store.robots.load(_authorities(due), now)
-        live = {one.id for one in store.rounds.live()}
-        return claimed, queued, wait, robots, live
+        return claimed, queued, wait, store.robots.load(_authorities(due), now)
 
 
 def _hosts(due: Iterable[Due]) -> set[str]:

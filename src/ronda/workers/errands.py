@@ -15,12 +15,13 @@ from ronda.errors import StoreBusyError
 from ronda.frontier.timetable import Begin, Timetable
 from ronda.store.sql.ahead import PulledBack
 from ronda.store.sql.store import Store
-from ronda.workers.choosing import chosen
+from ronda.workers.choosing import chosen, words_of
 from ronda.workers.notifying import Notifier
 from ronda.workers.setback import Setback
 
 log = logging.getLogger(__name__)
 
+TIMETABLE = "the timetable"  # who begins rounds by the clock
 DAY = 86_400.0
 SOON = 60.0  # seconds after which history is first pruned
 LOOK = 60.0  # seconds between two looks at the date: it may be set meanwhile
@@ -93,6 +94,8 @@ class Errands:
             forced=row.forced,
             guard=guard,
             started_at=round_.at,
+            starter=TIMETABLE,
+            words=words_of(row),
             order=row.order,
             over=row.over,
         ).total

@@ -211,6 +211,11 @@ class Holdings:
         if holding is not None:
             holding.more = more
 
+    def look_again(self) -> None:
+        """Any server may have more: somebody has changed what is due."""
+        for holding in self.servers.values():
+            holding.more = True
+
     # -- as a spool --------------------------------------------------------------
 
     def __len__(self) -> int:

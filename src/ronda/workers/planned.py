@@ -1,17 +1,25 @@
 """Visits that have a plan: begun when it is the turn of their round, until they end."""
 
 import asyncio
+import logging
+from collections import deque
 from collections.abc import Callable, Collection, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from ronda import urls
 from ronda.frontier.rotation import Rotation, Standing
 from ronda.model import Service
 from ronda.store.sql.values import Due
 
+log = logging.getLogger(__name__)
+
 AT_ONCE = 100  # visits that are begun before others have their turn on the event loop
 AHEAD = 2000  # visits that wait in memory for their turn; then no more are claimed
 SCHEDULE = 0  # the round of what is due by the schedule, and by nobody's command
+
+Wanted = tuple[Due, Service]
 
 
 class Running(Struct, frozen=True):
@@ -19,21 +27,51 @@ class Running(Struct, frozen=True):
 
     due: Due
     service: Service
+    round: int
     begun_at: float  # epoch seconds
     task: str = ""  # that is under way
+    suspended: bool = False  # it waits for its host, and needs no worker
+    stopped: bool = False  # it is to end after this task
+
+
+class _Line:
+    """The visits of one host: some may be under way, the others wait for them."""
+
+    __slots__ = ("most", "parked", "present")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.present = 0  # in the rotation: waiting for its turn, or under way
+        self.parked: deque[Wanted] = deque()
 
 
 class Planned:
     """Holds what is due and has a plan, and lets it begin as there are workers."""
 
-    def __init__(self, workers: int, batch: int, wall: Callable[[], float]) -> None:
-        self._rotation: Rotation[tuple[Due, Service]] = Rotation(workers, batch)
+    def __init__(
+        self,
+        workers: int,
+        batch: int,
+        wall: Callable[[], float],
+        at_once: Callable[[str], int] = lambda _url: 1 << 30,
+    ) -> None:
+        """Hold nothing yet.
+
+        Args:
+            workers: visits that run at once.
+            batch: visits that a round may begin when it is its turn.
+            wall: epoch seconds.
+            at_once: visits of a URL's host that may be under way: more would only wait
+                for it, and keep others from their turns.
+        """
+        self._rotation: Rotation[Wanted] = Rotation(workers, batch)
         self.workers = workers
         self._wall = wall
+        self._at_once = at_once
         self._loop = asyncio.get_running_loop()
         self._under_way: dict[str, Running] = {}  # by URL
-        self._rounds: dict[str, int] = {}  # of those, which each was begun for
         self._waiting: dict[str, Due] = {}
+        self._lines: dict[str, _Line] = {}  # by host
         self._beginning = False
         self._later: asyncio.Handle | None = None
         self.begin: Callable[[Due, Service], None] = _nobody
@@ -41,12 +79,23 @@ class Planned:
         self.hungry: Callable[[], None] = _nobody_waits  # told when there is room again
         self.stopped = False
 
-    def offer(self, found: Iterable[tuple[Due, Service]]) -> None:
+    # -- in --------------------------------------------------------------------------
+
+    def offer(self, found: Iterable[Wanted]) -> None:
         """Let visits wait for the turn of their rounds."""
-        rounds: dict[int, list[tuple[Due, Service]]] = {}
+        rounds: dict[int, list[Wanted]] = {}
         for due, service in found:
             self._waiting[due.url] = due
-            rounds.setdefault(due.round or SCHEDULE, []).append((due, service))
+            host = urls.host_key(due.url)
+            line = self._lines.get(host)
+            if line is None:
+                line = self._lines[host] = _Line(self._at_once(due.url))
+            if line.present >= line.most:
+                line.parked.append((due, service))
+            else:
+                line.present += 1
+                number = due.round or SCHEDULE
+                rounds.setdefault(number, []).append((due, service))
         for number, some in rounds.items():
             self._rotation.add(number, some)
         self._begin()
@@ -59,44 +108,106 @@ class Planned:
         try:
             for number, (due, service) in self._rotation.begin(AT_ONCE):
                 del self._waiting[due.url]
-                self._rounds[due.url] = number
-                self._under_way[due.url] = Running(due, service, self._wall())
-                self.begin(due, service)
+                running = Running(due, service, number, self._wall())
+                self._under_way[due.url] = running
+                self._begin_one(due, service)
         finally:
             self._beginning = False
-        if was_full and not self.is_full:
-            self.hungry()
+        self._tell_room(was_full)
         if self._rotation.is_free and self._later is None:
             self._later = self._loop.call_soon(self._go_on)
+
+    def _begin_one(self, due: Due, service: Service) -> None:
+        try:
+            self.begin(due, service)
+        except Exception:  # the others have been taken from the rotation, and go on
+            log.exception("visit could not begin url=%s", urls.shown(due.url))
+            self.left(due.url)
+            self.dropped(due.url)
 
     def _go_on(self) -> None:
         self._later = None
         self._begin()
 
-    def at(self, url: str, task: str) -> None:
-        """A visit has come to a task."""
+    # -- on the way ------------------------------------------------------------------
+
+    def waits(self, url: str, task: str) -> None:
+        """A visit has come to a task, and waits for its host."""
         found = self._under_way.get(url)
-        if found is not None and found.task != task:
-            running = Running(found.due, found.service, found.begun_at, task)
-            self._under_way[url] = running
+        if found is None:
+            return
+        self._under_way[url] = replace(found, task=task, suspended=True)
+        if not found.suspended:
+            self._rotation.suspend(found.round)
+            self._begin()
+
+    def asks(self, url: str) -> None:
+        """A visit has its turn at its host."""
+        found = self._under_way.get(url)
+        if found is not None and found.suspended:
+            self._under_way[url] = replace(found, suspended=False)
+            self._rotation.resume(found.round)
+
+    def is_stopped(self, url: str) -> bool:
+        """Whether a visit is to end before its next task."""
+        found = self._under_way.get(url)
+        return found is not None and found.stopped
+
+    # -- out -------------------------------------------------------------------------
 
     def left(self, url: str) -> None:
         """A visit has ended, or goes on elsewhere."""
-        number = self._rounds.pop(url, None)
-        if number is not None:  # else it was begun elsewhere, and not by its turn
-            del self._under_way[url]
-            self._rotation.ended(number)
-            self._begin()
+        found = self._under_way.pop(url, None)
+        if found is None:  # it was begun elsewhere, and not by its turn
+            return
+        if found.suspended:
+            self._rotation.resume(found.round)
+        self._rotation.ended(found.round)
+        self._next_of(url)
+        self._begin()
+
+    def _next_of(self, url: str) -> None:
+        """Let the next visit of a host wait for its turn in the place of another."""
+        host = urls.host_key(url)
+        line = self._lines[host]
+        if line.parked:
+            due, service = line.parked.popleft()
+            self._rotation.add(due.round or SCHEDULE, [(due, service)])
+            return
+        line.present -= 1
+        if not line.present:
+            del self._lines[host]
 
     def keep(self, live: Collection[int]) -> None:
-        """Forget what waits for rounds that were stopped."""
+        """Forget what waits for rounds that were stopped, and let what runs end."""
         was_full = self.is_full
-        gone = [one.round for one in self._rotation if one.round not in live]
-        for number in gone:
-            if number != SCHEDULE:
+        for url, found in self._under_way.items():
+            if found.round != SCHEDULE and found.round not in live:
+                self._under_way[url] = replace(found, stopped=True)
+        for host in list(self._lines):
+            self._forget_parked(self._lines[host], live)
+        for number in [one.round for one in self._rotation]:
+            if number != SCHEDULE and number not in live:
                 for due, _ in self._rotation.drop(number):
-                    del self._waiting[due.url]
-                    self.dropped(due.url)
+                    self._drop(due.url)
+                    self._next_of(due.url)
+        self._tell_room(was_full)
+        self._begin()
+
+    def _forget_parked(self, line: _Line, live: Collection[int]) -> None:
+        kept: deque[Wanted] = deque()
+        for due, service in line.parked:
+            if due.round is None or due.round in live:
+                kept.append((due, service))
+            else:
+                self._drop(due.url)
+        line.parked = kept
+
+    def _drop(self, url: str) -> None:
+        del self._waiting[url]
+        self.dropped(url)
+
+    def _tell_room(self, was_full: bool) -> None:
         if was_full and not self.is_full:
             self.hungry()
 
@@ -109,6 +220,11 @@ class Planned:
     def running(self) -> list[Running]:
         """The visits under way, the oldest first."""
         return list(self._under_way.values())
+
+    @property
+    def busy(self) -> int:
+        """How many visits have a worker."""
+        return self._rotation.running
 
     @property
     def is_full(self) -> bool:

@@ -26,6 +26,8 @@ LANGUAGES = {
     "node": "JavaScript",
 }
 
+LONGEST = 900.0  # seconds that a program may ask for itself
+
 Identify = Callable[[str], Awaitable[Ran]]
 
 
@@ -43,11 +45,13 @@ async def rows(folder: str, seconds: float, identify: Identify) -> list[Row]:
 
 
 def _files(folder: str) -> list[Path]:
-    """Each executable file; what begins with a dot is passed over."""
+    """Each file that is a program, or looks like one; not what begins with a dot."""
     return sorted(
         path
         for path in Path(folder).expanduser().resolve().iterdir()
-        if not path.name.startswith(".") and path.is_file() and os.access(path, os.X_OK)
+        if not path.name.startswith(".")
+        and path.is_file()
+        and (os.access(path, os.X_OK) or _language(path))
     )
 
 
@@ -55,11 +59,14 @@ async def _row(path: Path, seconds: float, identify: Identify) -> Row:
     language = await asyncio.to_thread(_language, path)
     procedure = f"run_{language.lower()}" if language else "run"
     known = {"script": path.name, "language": language, "procedure": procedure}
+    if not os.access(path, os.X_OK):
+        fault = f"not executable: chmod +x {path}"
+        return Row(name=path.name, fault=fault, **known)  # type: ignore[arg-type]
     try:
         who = identified(await identify(str(path)))
     except ValueError as error:
         return Row(name=path.name, fault=str(error), **known)  # type: ignore[arg-type]
-    seconds = who.timeout or seconds
+    seconds = min(who.timeout or seconds, LONGEST)
     return Row(
         name=who.name,
         description=who.description,

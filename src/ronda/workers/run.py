@@ -75,8 +75,11 @@ class Run:
         self.epoch = parts.clock.epoch
         self.handlers = parts.handlers
         self.plans = parts.plans
-        # Told which task a visit has come to.
-        self.reached: Callable[[Visit], None] = _unheard
+        # Told which visit of a plan waits for its host, and which has its turn there.
+        self.waits: Callable[[Visit], None] = _unheard
+        self.asks: Callable[[Visit], None] = _unheard
+        # Whether a visit is to end before its next task.
+        self.is_stopped: Callable[[Visit], bool] = _goes_on
         self.crew = Crew(strict=parts.strict)
         self._balance = Balance()
         self._entrance = Entrance(
@@ -152,6 +155,8 @@ class Run:
     def carry_on(self, visit: Visit) -> None:
         """Take in a visit that another process has begun."""
         self._balance.begun += 1
+        if self.plans is not None:
+            visit = self.plans.restored(visit)
         self._entrance.put(visit)
 
     def visit_plan(self, target: Target, service: Service) -> None:
@@ -160,7 +165,7 @@ class Run:
         self._balance.begun += 1
         step = self.plans.start(target, service, self.epoch())
         if isinstance(step, Ask):
-            self.reached(step.visit)
+            self.waits(step.visit)
             self._entrance.put(charged(step.visit))
         else:
             assert step.visit is not None  # noqa: S101  # it tells how far it came
@@ -219,6 +224,8 @@ class Run:
         me.hands = held = Held(trans, lease, me, until)
         held.visit = begin_bare(lease.item)  # should the next line raise
         held.visit = self.begin(lease.item)
+        if held.visit.progress is not None:
+            self.asks(held.visit)
         return held
 
     def _say_working(self, now: float) -> None:
@@ -466,6 +473,10 @@ def _longest(parts: Parts) -> float:
     """Seconds that one request may take, whoever carries it."""
     seconds = parts.settings.fetch.timeout
     return seconds if parts.plans is None else max(seconds, parts.plans.longest)
+
+
+def _goes_on(_visit: Visit) -> bool:
+    return False
 
 
 def _unheard(_visit: Visit) -> None:

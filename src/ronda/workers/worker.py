@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from ronda import urls
 from ronda.model import ORPHANED, RESTING, VETOED, Answer, Ask, Done, Visit
 from ronda.probes import fault, verdict
+from ronda.probes.plans import cut_short
 from ronda.workers.crew import Member
 from ronda.workers.remarks import last_line
 from ronda.workers.run import Run
@@ -58,6 +59,16 @@ def judge(run: Run, visit: Visit, answer: Answer) -> Ask | Done:
     except Exception as error:
         log.exception("handler failed url=%s", urls.shown(visit.target.url))
         return Done(verdict("own_fault", last_line(error)))
-    if visit.progress is not None and isinstance(step, Ask):
-        run.reached(step.visit)
+    return step if visit.progress is None else _next_task(run, visit, step)
+
+
+def _next_task(run: Run, visit: Visit, step: Ask | Done) -> Ask | Done:
+    """A visit whose round was stopped ends between two tasks."""
+    if isinstance(step, Done):
+        return step
+    before, after = visit.progress, step.visit.progress
+    is_new = before is not None and after is not None and before.place != after.place
+    if is_new and run.is_stopped(visit):
+        return cut_short(step.visit)
+    run.waits(step.visit)
     return step

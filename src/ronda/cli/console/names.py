@@ -4,6 +4,7 @@ from ronda.errors import UsageError
 from ronda.server.console.pages import NAMES, PAGES, page
 
 LEAVE = "QUIT"
+WHOLE = {"SHUTDWN", "STOP"}  # which nobody should type by a slip
 KEYS = {
     "CHECK": ("eid=", "gid="),
     "STOP": ("round=",),
@@ -26,6 +27,7 @@ def wire_name(typed: str) -> str:
     if found is not None:
         return found.name
     near = {one.name for name, one in NAMES.items() if name.startswith(typed.upper())}
+    near -= WHOLE
     if len(near) > 1:
         raise UsageError(f"'{typed}' may be any of {', '.join(sorted(near))}")
     return near.pop() if near else typed

@@ -30,7 +30,7 @@ class Talker:
             UsageError: it cannot be read, or there is no daemon.
         """
         name, *words = command_line(text).split()
-        if name == "HELP":
+        if name == "HELP" and not self._form.json:
             click.echo("\n".join(help_lines(words)))
             return 0
         if name == LEAVE:

@@ -45,7 +45,7 @@ def line(result: Result) -> str:
         "found_in": [asdict(place) for place in result.found_in],
     }
     # A run has no plans: these are for what is watched.
-    del tree["task"], tree["tasks"]
+    del tree["task"], tree["tasks"], tree["whole"]
     return _json(tree)
 
 

@@ -88,17 +88,17 @@ def watch(session: Session, named: str) -> int:
 
     Ends with 0, with 1 when something it found is broken or there is no such round.
     """  # noqa: D301  # click reads \b
-    last = ""
+    last: object = None
     with session.opened() as store:
         number = round_named(store, named).id
         while True:
             found = store.rounds.show(number)
             counts = store.rounds.counts(number)
             now = store.database.epoch()
-            words = _progress(found, counts, now)
-            if words != last:
+            if (found, counts) != last:
+                words = _progress(found, counts, now)
                 session.tell([words], _tree(found, counts, now))
-                last = words
+                last = found, counts
             if found.ended_at is not None:
                 return BROKEN if counts[State.BROKEN] else 0
             # The store has no way to tell us: it may be another machine's.
@@ -130,7 +130,12 @@ def stop(session: Session, named: str | None, every: bool) -> int:
         else:
             stopped = [store.rounds.stop(round_named(store, str(named)).id, now)]
     wake()
-    told = [f"round {one.name}: {_ended(one)}" for one in stopped]
+    told = [
+        f"round {one.name}: {_ended(one)}"
+        if one.ended_at == now
+        else f"round {one.name} had ended before: {stamp(one.ended_at)}"
+        for one in stopped
+    ]
     session.tell(told or ["No round is under way."], {"rounds": tree(stopped)})
     return 0
 

@@ -10,6 +10,7 @@ from ronda.cli.groups import Group
 from ronda.cli.report.style import Style
 from ronda.cli.report.words import counted
 from ronda.cli.watch import kinds
+from ronda.cli.watch.adding import unserved
 from ronda.cli.watch.filters import filtered, is_moment, query, with_filters
 from ronda.cli.watch.following import show, stop, watch
 from ronda.cli.watch.lists import Named, Reader
@@ -112,13 +113,15 @@ def start(
         raise UsageError(f"'{name}' is a round of the settings: give no filters")
     if not name.strip():
         raise UsageError("a round needs a name")
-    from ronda.workers.choosing import chosen  # noqa: PLC0415  # see Session.opened
+    from ronda.workers.choosing import chosen, words_of  # noqa: PLC0415  # see Session.opened
 
     guard = session.settings.serve.recheck_guard
     with session.opened() as store:
         now = store.database.epoch()
         wanted = query(given)
+        words = _words(given, ids, file)
         if planned:
+            words = words_of(planned)
             wanted, force = chosen(planned, now), force or planned.forced
             order, over = planned.order, planned.over
         if wanted.owner:
@@ -130,17 +133,18 @@ def start(
             forced=force,
             guard=guard,
             starter=OPERATOR,
-            words=_words(given, ids, file),
+            words=words,
             order=order,
             over=over or 0.0,
             ids=_ids(session, store, ids, file),
         )
+        alone = unserved(store)
     wake()
     told = [f"round {name}: {counted(begun.total, 'target')}"]
     if not begun.total and not force:
         lately = f"all were checked less than {length(guard)} ago; see --force"
         told = [f"round {name}: no target matches, or {lately}"]
-    session.tell(told, tree(begun))
+    session.tell([*told, *alone] if begun.total else told, tree(begun))
     return 0 if begun.total else NOTHING
 
 
@@ -157,6 +161,8 @@ def _ids(
         reader = Reader(session, Named((), (file,)))
         keys = [key_of(given.url) for given in reader]
         reader.tell()
+        if not keys:
+            raise UsageError(f"--file {shown(file)}: no URL in it can be used")
         found += store.watches.numbers(keys)
     return list(dict.fromkeys(found))
 

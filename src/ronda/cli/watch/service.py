@@ -93,8 +93,8 @@ def add(
           --version 1.3.0 --description 'Land cover'
       ronda service add --file services.csv --owner dgt
 
-    Ends with 0, with 1 when none was named, 2 when some could not be used; the others
-    are watched all the same.
+    Ends with 0, with 1 when a list names none, 2 when nothing was given or some of it
+    cannot be used; the others are watched all the same.
     """  # noqa: D301  # click reads \b
     if not url and not files:
         raise UsageError("no service named: give a URL, or --file FILE")
@@ -204,6 +204,8 @@ def list_(session: Session, owner: str | None, offset: int, limit: int) -> int:
         for one in found
     )
     told = [*lines(_COLUMNS, rows, session.style)] if found else ["No service."]
+    if len(found) == limit:
+        told.append(f"There may be more: --offset {offset + limit}")
     session.tell(told, {"services": tree(found)})
     return 0 if found else NOTHING
 

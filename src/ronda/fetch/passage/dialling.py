@@ -9,6 +9,7 @@ from ronda import networks, urls
 from ronda.clock import Clock
 from ronda.fetch.guard import Guard
 from ronda.fetch.names import Names
+from ronda.fetch.passage.pacing import Pacing
 from ronda.fetch.passage.permit import No, Permit, Told
 from ronda.fetch.passage.wish import Wish
 from ronda.model import GUARDED
@@ -27,11 +28,14 @@ class Line(Struct):
 class Dialler:
     """Connects programs with whom they may ask."""
 
-    def __init__(self, names: Names, guard: Guard, clock: Clock, told: Told) -> None:
+    def __init__(
+        self, names: Names, guard: Guard, clock: Clock, told: Told, pacing: Pacing
+    ) -> None:
         self._names = names
         self._guard = guard
         self._clock = clock
         self._told = told
+        self._pacing = pacing
 
     async def dial(self, wish: Wish) -> Line | No:
         """A connection, when its turn has come, or why there is none."""
@@ -39,7 +43,7 @@ class Dialler:
         found = permit.begin() or await self._find(permit, wish.host)
         if isinstance(found, No):
             return found
-        await permit.turn(urls.host_key(f"http://{wish.host}/"))
+        await self._pacing.turn(urls.host_key(f"http://{wish.host}/"), found[0])
         # Looked at after the wait: meanwhile the run may have been somewhere public.
         refusals = [self._guard.refusal(one, permit.public) for one in found]
         if all(refusals):

@@ -9,6 +9,7 @@ from ronda.fetch.guard import Guard
 from ronda.fetch.names import Names
 from ronda.fetch.passage import socks, web
 from ronda.fetch.passage.dialling import Dialler, Line
+from ronda.fetch.passage.pacing import Gap, Pacing
 from ronda.fetch.passage.permit import No, Permit, Told
 from ronda.fetch.passage.relay import Relay
 from ronda.fetch.passage.wish import Wish
@@ -20,15 +21,17 @@ CONNECTIONS = 1024  # at once, of all programs; more are closed
 class Passage:
     """Lets programs ask whom the guard allows, by HTTP or SOCKS on the same port."""
 
-    def __init__(self, names: Names, guard: Guard, clock: Clock, told: Told) -> None:
-        self._dialler = Dialler(names, guard, clock, told)
+    def __init__(
+        self, names: Names, guard: Guard, clock: Clock, told: Told, gap: Gap
+    ) -> None:
+        self._dialler = Dialler(names, guard, clock, told, Pacing(gap))
         self._permits: dict[str, Permit] = {}
         self._open = 0
 
     @contextlib.asynccontextmanager
-    async def permit(self, public: bool, gap: float) -> AsyncIterator[Permit]:
+    async def permit(self, public: bool) -> AsyncIterator[Permit]:
         """A permit for one run: what it has open is closed at the end."""
-        permit = Permit(public, gap)
+        permit = Permit(public)
         self._permits[permit.password] = permit
         try:
             yield permit

@@ -24,14 +24,12 @@ class No(Struct, frozen=True):
 class Permit:
     """Names a run by its password, and ends with it."""
 
-    def __init__(self, public: bool, gap: float) -> None:
+    def __init__(self, public: bool) -> None:
         self.password = secrets.token_urlsafe(18)
         self.public = public  # once true, it stays so: there is no way back
         self.refused = ""  # what the guard has kept the program from: the last of it
         self.at_once = asyncio.Semaphore(AT_ONCE)
         self.serving: set[asyncio.Task[object]] = set()
-        self._gap = gap
-        self._next: dict[str, float] = {}  # host → when it may be asked again
         self._tunnels = TUNNELS
         self._bytes = BYTES
 
@@ -53,10 +51,3 @@ class Permit:
         if self._bytes < 0:
             self.refuse(f"more than {BYTES >> 20} MiB in one run")
         return self._bytes >= 0
-
-    async def turn(self, host: str) -> None:
-        """Wait until the host may be asked, and let the gap count from there."""
-        now = asyncio.get_running_loop().time()
-        start = max(now, self._next.get(host, now))
-        self._next[host] = start + self._gap
-        await asyncio.sleep(start - now)

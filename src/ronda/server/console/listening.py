@@ -92,7 +92,10 @@ class Console:
         listening = places.bound(path)
         self._identity = places.identity(path)
         server = await asyncio.start_unix_server(
-            partial(self._met, UNIX), sock=listening, limit=self._hall.limits.line
+            partial(self._met, UNIX),
+            sock=listening,
+            limit=self._hall.limits.line,
+            backlog=places.BACKLOG,
         )
         self._servers.append(server)
 

@@ -124,7 +124,12 @@ PAGES = (
         examples=("WHY", "WHY example.org"),
         most=None,
     ),
-    Page("STATS", "STATS", "tell figures of the daemon", "Since it was started."),
+    Page(
+        "STATS",
+        "STATS",
+        "tell figures of the daemon",
+        "Of its store and its workers, as of now.",
+    ),
     Page(
         "THREADS",
         "THREADS",
@@ -135,8 +140,8 @@ PAGES = (
         "SUBSCRIBE",
         "SUBSCRIBE",
         "have results told as they happen",
-        "Other commands go on working. Who reads too slowly misses some, and is told "
-        "how many.",
+        "Over the socket, other commands go on working; `ronda console` shows results "
+        "until Ctrl-C. Who reads too slowly misses some, and is told how many.",
     ),
     Page(
         "UNSUBSCRIBE",

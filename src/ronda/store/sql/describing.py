@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, case, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from ronda.model import Service
@@ -42,5 +42,11 @@ def _put(connection: Connection) -> Any:
     postgres = connection.dialect.name == "postgresql"
     new: Any = (postgresql if postgres else sqlite).insert(service)
     names = ("description", "type", "version", "uuid")
-    changed = {name: new.excluded[name] for name in names}
+    # What somebody does not say, somebody else may have said.
+    changed = {
+        name: case(
+            (new.excluded[name] == "", service.c[name]), else_=new.excluded[name]
+        )
+        for name in names
+    }
     return new.on_conflict_do_update(index_elements=["target_id"], set_=changed)

@@ -124,7 +124,7 @@ def _chosen(choose: Choose) -> ColumnElement[bool]:
     unanswered: ColumnElement[bool] = exists().where(
         history.c.id == schedule.c.last_result,
         history.c.status == 0,
-        history.c.state != State.OK.value,
+        history.c.state.in_(FAILING),
     )
     return unanswered
 

@@ -12,7 +12,7 @@ from ronda.store.sql.engines import Database
 from ronda.store.sql.locking import insist
 from ronda.store.sql.many import among, chunks
 from ronda.store.sql.patterns import Pattern
-from ronda.store.sql.schema import service, target
+from ronda.store.sql.schema import service, target, watch
 from ronda.store.sql.tallies import sizes
 from ronda.store.sql.values import URL_KIND
 
@@ -92,13 +92,17 @@ class Services:
         with self._database.reading() as connection:
             return details.tasks(connection, _possible([gid])).get(gid, [])
 
-    def existing(self, gids: Iterable[int]) -> set[int]:
-        """Those of these numbers that are of targets."""
+    def existing(self, gids: Iterable[int], eid: int | None = None) -> set[int]:
+        """Those of these numbers that are of targets, or of those of an owner."""
+        number = target.c.id if eid is None else watch.c.target_id
+        wanted = select(number)
+        if eid is not None:
+            wanted = wanted.where(watch.c.owner_id == eid)
         found: set[int] = set()
         with self._database.reading() as connection:
             for some in chunks(_possible(gids)):
-                these = among(connection, target.c.id, some)
-                found.update(connection.scalars(select(target.c.id).where(these)))
+                these = wanted.where(among(connection, number, some))
+                found.update(connection.scalars(these))
         return found
 
 

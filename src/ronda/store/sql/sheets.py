@@ -150,7 +150,7 @@ class Sheet:
         A visit that did not come to its end for a fault of ours says nothing of the
         tasks that it did not come to.
         """
-        if result.verdict is not State.UNKNOWN:
+        if result.whole or result.verdict is not State.UNKNOWN:
             self.cleared.append(target)
         rows: dict[str, tuple[object, ...]] = {}  # a plan may name a task twice
         for place, one in enumerate(result.tasks):
