@@ -431,3 +431,27 @@ def test_a_folder_is_not_a_file_of_settings(folder):
 def test_a_wrong_setting_is_a_wrong_usage():
     assert issubclass(SettingsError, UsageError)
     assert SettingsError.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ('[[plans]]\nkind = "service"\ntasks = []\n', "plans[0].tasks: names no task"),
+        (
+            '[[plans]]\nkind = "a"\ntasks = ["x", "y", "x"]\n',
+            "plans[0].tasks: names 'x' twice",
+        ),
+        (
+            2 * '[[plans]]\nkind = "a"\ntasks = ["x"]\n',
+            "plans[1].kind: there is another plan for 'a'",
+        ),
+    ],
+)
+def test_plans_that_cannot_be_meant_are_refused(tmp_path, rows, words):
+    path = tmp_path / "ronda.toml"
+    path.write_text(rows)
+
+    with pytest.raises(SettingsError) as raised:
+        load(path, {})
+
+    assert words in str(raised.value)

@@ -48,8 +48,15 @@ def test_what_is_described_again_is_changed(services):
     again = Service(0, kind="map", description="New", uuid="u-2")
 
     assert services.describe({WMS: again, "http://nobody.test/": MAP}) == 1
-    assert services.facts([1]) == {1: replace(again, id=1, owner="Zoë")}
+    # What is not said again stays as it was.
+    merged = replace(again, type="WMS", version="1.3.0", id=1, owner="Zoë")
+    assert services.facts([1]) == {1: merged}
     assert services.describe({}) == 0
+
+
+def test_only_those_that_an_owner_watches_are_his(services):
+    assert services.existing([1, 2, 99]) == {1, 2}
+    assert services.existing([1, 2, 99], eid=3) == {1}
 
 
 def test_a_description_may_be_of_any_bytes(services):
