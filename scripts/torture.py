@@ -173,7 +173,8 @@ def main() -> None:
     options.add_argument("--only", choices=["kills", "crews", "days", "soak"])
     options.add_argument("--kills", type=int, default=1000)
     options.add_argument("--crews", type=int, default=300)
-    options.add_argument("--days", type=int, default=2)
+    # The first day warms up: memory is compared with what it was at its end.
+    options.add_argument("--days", type=int, default=2, choices=range(2, 100))
     options.add_argument("--minutes", type=float, default=30.0)
     options.add_argument("--targets", type=int, default=TARGETS)
     options.add_argument("--engine", choices=["sqlite", "postgresql"])

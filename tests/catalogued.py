@@ -194,5 +194,5 @@ def _is_chosen(fact: Fact, choose: str) -> bool:
         "": True,
         "new": fact.checked == 0,
         "failed": fact.state in FAILING or fact.failures > 0,
-        "unanswered": fact.status == 0 and fact.state is not State.OK,
+        "unanswered": fact.status == 0 and fact.state in FAILING,
     }[choose]

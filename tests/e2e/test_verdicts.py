@@ -214,6 +214,13 @@ NOT_FROM_A_SERVER = {
     "not_modified": "needs a second crawl: test_crawl_again.py",
     "vetoed": "needs a plug-in that says no: test_crawl_plugins.py",
     "worker_died": "needs a fault of ours: workers/test_foreman.py",
+    **dict.fromkeys(
+        (code for code in REASONS if code.startswith(("task_", "tasks_", "record_"))),
+        "is of a task in a plan: probes/test_plans.py, test_said.py, test_services.py",
+    ),
+    "success_after_redirect": "is of a task in a plan: test_services.py",
+    "no_task": "is of a plan: probes/test_plans.py",
+    "round_stopped": "is of a visit in a round: test_services.py",
 }
 RUNS = tuple(dict.fromkeys(row.run for row in ROWS))
 

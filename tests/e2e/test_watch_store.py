@@ -16,6 +16,7 @@ from e2e.command import Command
 from e2e.forks import Forked
 from e2e.watched import A, B, Watch, one_line
 from ronda.cli import ronda as program
+from ronda.cli.watch.adding import UNSERVED
 from ronda.model import State
 from ronda.store.sql.store import Store
 from servers.databases import Databases
@@ -68,7 +69,7 @@ class TestRounds:
     def test_a_round_lets_what_matches_be_due(self, seen: Watch) -> None:
         ended = seen("round", "start", "again", "--state", "broken", "--force")
 
-        assert (ended.code, ended.out) == (0, "round again: 1 target\n")
+        assert (ended.code, ended.out) == (0, f"round again: 1 target\n{UNSERVED}\n")
         [one] = seen.json("round", "list")["rounds"]
         assert (one["name"], one["total"], one["done"]) == ("again", 1, 0)
         assert one["ended_at"] is None
@@ -85,7 +86,8 @@ class TestRounds:
         row = 'name = "night"\ncron = "0 2 * * *"\nstate = "ok"\nforced = true\n'
         (seen.folder / "ronda.toml").write_text(f"[[rounds]]\n{row}")
 
-        assert seen("round", "start", "night").out == "round night: 1 target\n"
+        told = seen("round", "start", "night").out
+        assert told == f"round night: 1 target\n{UNSERVED}\n"
         ended = seen("round", "start", "night", "--state", "broken")
         assert "give no filters" in one_line(ended, 2)
 

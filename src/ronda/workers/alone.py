@@ -75,7 +75,9 @@ class Alone:
             told(visit.request, answer)
             step = handler.advance(visit, answer, self._clock.utc().timestamp())
             if isinstance(step, Done):
-                return step.visit or visit, answer, step.verdict
+                # Only of a plan does the end say more than the last request.
+                last = step.visit if visit.progress is not None else None
+                return last or visit, answer, step.verdict
             visit = step.visit
             if address and self._is_public(address):
                 visit = replace(visit, request=replace(visit.request, public=True))
