@@ -48,10 +48,11 @@ class DueFeed:
         self._poked = True
         self._claim_at = 0.0  # monotonic: nothing new is due before
         self._next_at: float | None = None  # the same, if nobody changes anything
-        self._looked_at = clock.now()  # whether servers that are held have more
+        self._looked_at = -inf  # monotonic: what others changed; -inf: look at once
         self._length = min(FIRST, length)
         self.until_done = False  # end when nothing more is due
         self._soon = False  # something is
+        self._goes_on = False  # more servers that are held have room
         self.over = False
         self.visits: Callable[[Visit], None] = _unheard  # told what is carried on
         self.planned: Planned | None = None  # has what is more than a URL
@@ -60,8 +61,7 @@ class DueFeed:
     def poke(self) -> None:
         """Look at once: somebody has changed what is due, at servers held too."""
         self._poked = True
-        self._looked_at = self._clock.now()
-        self._watch.holdings.look_again()
+        self._looked_at = -inf
         self._changed.set()
 
     def stop(self) -> None:
@@ -91,7 +91,7 @@ class DueFeed:
                 found += await self._claim()
             if plain := await self._plain(found):
                 yield [Found(due.url, _NOWHERE) for due in plain]
-            elif found:
+            elif found or self._goes_on:
                 continue  # they have begun, or wait for the turn of their rounds
             elif self._is_done():
                 self.over = True
@@ -110,7 +110,7 @@ class DueFeed:
     async def _follow_rounds(self) -> None:
         """Notice rounds that were stopped, and what others changed at held servers."""
         now = self._clock.now()
-        if not self._poked and now - self._looked_at < LOOK:
+        if now - self._looked_at < LOOK:
             return
         self._looked_at = now
         self._watch.holdings.look_again()
@@ -154,6 +154,7 @@ class DueFeed:
         found: list[Due] = []
         room = AHEAD - self._watch.holdings.under_way
         hungry = list(islice(self._watch.holdings.hungry(), AT_ONCE))
+        self._goes_on = room > 0 and len(hungry) == AT_ONCE
         for server, count, held in hungry if room > 0 else ():
             asked = self._desk.insist(self._of_server, server, count, held)
             due, robots = await asked

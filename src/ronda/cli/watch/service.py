@@ -14,6 +14,7 @@ from ronda.cli.groups import Group
 from ronda.cli.report.words import counted, problem_line
 from ronda.cli.watch.adding import unserved
 from ronda.cli.watch.lookup import OPERATOR, owner_named
+from ronda.cli.watch.rows import due, marks
 from ronda.cli.watch.session import Session, wake, with_store
 from ronda.cli.watch.table import Column, facts, lines
 from ronda.cli.watch.times import stamp
@@ -24,6 +25,7 @@ from ronda.probes import Handlers
 from ronda.targets.services import Listed, read
 
 if TYPE_CHECKING:
+    from ronda.store.sql.catalogue import Shown
     from ronda.store.sql.services import Detail
     from ronda.store.sql.store import Store
 
@@ -224,8 +226,12 @@ def show(session: Session, named: str) -> int:
     Ends with 0, with 1 when there is no such service.
     """  # noqa: D301  # click reads \b
     with session.opened() as store:
+        from ronda.store.sql.adding import key_of  # noqa: PLC0415  # see Session.opened
+
         found = service_named(store, named)
-    told = [*facts(_facts(found), session.style)]
+        shown = store.catalogue.show(key_of(found.url))
+        now = store.database.epoch()
+    told = [*facts(_facts(found, shown, now), session.style)]
     if found.tasks:
         told += ["", *lines(_TASKS, _tasks(found), session.style)]
     session.tell(told, {"service": tree(found)})
@@ -256,14 +262,19 @@ def _normalised(text: str) -> str:
         raise UsageError(str(error)) from None
 
 
-def _facts(found: "Detail") -> Iterator[tuple[str, str]]:
+def _facts(
+    found: "Detail", shown: "Shown | None", now: float
+) -> Iterator[tuple[str, str]]:
     yield "id", str(found.gid)
     yield "url", urls.without_credentials(found.url)
     yield "state", found.state.value
     yield "reason", found.reason
     yield "message", found.message
+    if shown is not None:
+        yield "remarks", "; ".join(marks(shown.target))
+        yield "next check", due(shown.target, now)
     yield "description", found.description
-    yield "owner", found.owner
+    yield "owners", ", ".join(shown.owners) if shown is not None else found.owner
     yield "kind", found.kind
     yield "type", found.type
     yield "version", found.version
