@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from bench.nginx import Nginx
+from bench.nginx import PAGES, Nginx
 from bench.postgres import Postgres
 from ronda.app.watching import watch
 from ronda.config import (
@@ -147,7 +147,7 @@ def _services(nginx: Nginx, folder: Path) -> dict[str, Any]:
     """10,000 services that are really asked, each of its own host: none may fail."""
     urls = [
         f"http://{nginx.addresses[number % len(nginx.addresses)]}:{nginx.http}"
-        f"/{number % 1000}.html?{number}"
+        f"/{number % PAGES}.html?{number}"
         for number in range(VISITS)
     ]
     false: list[str] = []

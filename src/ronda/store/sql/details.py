@@ -7,7 +7,7 @@ from msgspec import Struct
 from sqlalchemy import Connection, Row, Select, func, select
 
 from ronda.model import Service, State
-from ronda.store.sql.many import among
+from ronda.store.sql.many import ids
 from ronda.store.sql.schema import (
     OPERATOR,
     host,
@@ -103,9 +103,12 @@ def of_owner(eid: int | None) -> Select[Any]:
 def owners(connection: Connection, targets: Sequence[int]) -> dict[int, str]:
     """The first owner of each who does not run Ronda, or else who does."""
     first = func.coalesce(func.min(func.nullif(watch.c.owner_id, OPERATOR)), OPERATOR)
+    # Joined, and not looked up in a list: PostgreSQL may read the whole table for that,
+    # and the whole list for each of its rows.
+    listed = ids(connection, targets)
     these = (
         select(watch.c.target_id, first.label("owner_id"))
-        .where(among(connection, watch.c.target_id, targets))
+        .join(listed, listed.c.id == watch.c.target_id)
         .group_by(watch.c.target_id)
         .subquery()
     )
@@ -119,9 +122,10 @@ def tasks(connection: Connection, targets: Sequence[int]) -> dict[int, list[Foun
     """What the tasks of targets found last, in the order of their plans."""
     names = [column for column in Found.__struct_fields__ if column != "state"]
     columns = [task_result.c[name] for name in (*names, "target_id", "state")]
+    listed = ids(connection, targets)
     rows = connection.execute(
         select(*columns)
-        .where(among(connection, task_result.c.target_id, targets))
+        .join(listed, listed.c.id == task_result.c.target_id)
         .order_by(task_result.c.target_id, task_result.c.place)
     )
     found: dict[int, list[Found]] = {}
