@@ -12,6 +12,7 @@ from ronda.errors import UsageError
 from ronda.server.console.replies import FORMS, Form
 
 SUBSCRIBE = "SUBSCRIBE"
+ENDS = "100"  # the code of a reply after which nothing more comes
 
 
 class Talker:
@@ -52,10 +53,13 @@ class Talker:
         if self._link is None:
             self._link = Link(self._place, self._form)
         try:
-            *_, good = [self._show(heard) for heard in self._link.ask(line)]
-            if follow and good:
+            for heard in self._link.ask(line):
+                self._show(heard)
+            if follow and heard.is_good:
                 self._follow(self._link)
-            return 0 if good else NOTHING
+            if heard.code == ENDS:  # it hangs up, sooner or later: we do now
+                self.close()
+            return 0 if heard.is_good else NOTHING
         except BaseException:
             self.close()  # whatever comes there now answers something else
             raise
@@ -68,12 +72,11 @@ class Talker:
         except KeyboardInterrupt:
             self.close()
 
-    def _show(self, heard: Heard) -> bool:
+    def _show(self, heard: Heard) -> None:
         end = b"\n\n" if self._form.pretty and heard.code == "200" else b"\n"
         sys.stdout.flush()
         sys.stdout.buffer.write(heard.data + end)
         sys.stdout.buffer.flush()
-        return heard.is_good
 
     def _format(self, words: list[str]) -> int:
         """Another format; the connection begins anew in it."""
