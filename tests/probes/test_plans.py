@@ -1,5 +1,6 @@
 """Plans: tasks in their order, until one finds a fault; all of it pure."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -271,10 +272,9 @@ class TestPrograms:
 
         assert isinstance(step, Ask)
         assert step.visit.request.via is Via.PROGRAM
-        assert b"7|http://geo.test/ows?service=WMS||WMS|1.3.0" in (
-            step.visit.request.payload
-        )
-        assert Job.__name__ == "Job"
+        job = msgspec.json.decode(step.visit.request.payload, type=Job)
+        assert job.arguments == ("7|http://geo.test/ows?service=WMS||WMS|1.3.0",)
+        assert (job.program, job.folder, job.timeout) == ("/tasks/title.sh", "7", 30.0)
 
     def test_what_they_say_and_write_is_kept(self) -> None:
         plans = Plans([self.row()], {})

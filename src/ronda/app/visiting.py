@@ -13,7 +13,7 @@ from ronda.probes import tasks as table
 from ronda.probes.plans import Plans
 from ronda.probes.task import Row
 from ronda.store.sql.values import Due
-from ronda.workers import programs as found
+from ronda.workers import programs as folder
 from ronda.workers.due import DueFeed
 from ronda.workers.planned import Planned
 from ronda.workers.run import Run
@@ -45,7 +45,7 @@ async def rows_of(
     some: list[Row] = []
     if tasks.folder:
         try:
-            some = await found.rows(tasks.folder, tasks.timeout, programs.identify)
+            some = await folder.rows(tasks.folder, tasks.timeout, programs.identify)
         except OSError as error:
             words = f"{tasks.folder}: {error.strerror}"
             raise SettingsError(f"tasks.folder: {words}") from None
